@@ -1,0 +1,65 @@
+// Reads a configuration file, and turns what is wrong with it into sentences a person can act on.
+import { readFileSync } from 'node:fs';
+import { parseDocument } from 'yaml';
+import type * as z from 'zod';
+
+/** Why a file cannot be used: one line per fault, each with its path. */
+export class ConfigurationError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(place: string, faults: readonly string[]) {
+    super([`${place} cannot be used:`, ...faults.map((fault) => `  ${fault}`)].join('\n'));
+    this.faults = faults;
+  }
+}
+
+/**
+ * Reads and validates a YAML (or JSON) file.
+ * @throws ConfigurationError
+ */
+export function loadConfiguration<Schema extends z.ZodType>(path: string, schema: Schema): z.output<Schema> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new ConfigurationError(path, [`the file cannot be read (${code}); give its path with -c FILE`]);
+  }
+  return parseConfiguration(text, path, schema);
+}
+
+/**
+ * Validates the text of a configuration file.
+ * @param place named in the error
+ * @throws ConfigurationError
+ */
+export function parseConfiguration<Schema extends z.ZodType>(
+  text: string,
+  place: string,
+  schema: Schema,
+): z.output<Schema> {
+  // A YAML error would quote the line it stands on, and that line may hold a secret: say only where.
+  const document = parseDocument(text, { prettyErrors: true, maxAliasCount: 100 } as object);
+  const fault = document.errors[0];
+  if (fault !== undefined) {
+    const at = fault.linePos?.[0];
+    throw new ConfigurationError(place, [
+      `line ${at?.line ?? '?'}, column ${at?.col ?? '?'}: not valid YAML (${fault.code})`,
+    ]);
+  }
+  const parsed = schema.safeParse(document.toJS({ maxAliasCount: 100 }) ?? {});
+  if (!parsed.success)
+    throw new ConfigurationError(
+      place,
+      parsed.error.issues.flatMap((issue) => faultsOf(issue)),
+    );
+  return parsed.data;
+}
+
+function faultsOf(issue: z.core.$ZodIssue): string[] {
+  const path = issue.path.length === 0 ? '(top level)' : issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => `${path}: there is no setting "${key}" here`);
+  }
+  return [`${path}: ${issue.message}`];
+}

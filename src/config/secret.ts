@@ -1,0 +1,77 @@
+// A value that must never reach a log, an error or a screen: it is read at the moment of use.
+import { readFileSync } from 'node:fs';
+import { inspect } from 'node:util';
+import * as z from 'zod';
+
+/** Thrown by `reveal` when the file or variable is not there; its message holds the place, never the value. */
+export class SecretUnreadable extends Error {}
+
+/** Holds where a secret comes from. Printing, logging and serializing it give the place, not the value. */
+export class Secret {
+  /** `file:PATH`, `env:NAME` or `plain`. */
+  readonly place: string;
+  readonly #read: () => string;
+
+  constructor(place: string, read: () => string) {
+    this.place = place;
+    this.#read = read;
+  }
+
+  /**
+   * The value, read anew each time, so that a rotated file counts without a restart.
+   * @throws SecretUnreadable
+   */
+  reveal(): string {
+    try {
+      return this.#read();
+    } catch {
+      throw new SecretUnreadable(`the secret at ${this.place} cannot be read`);
+    }
+  }
+
+  toString(): string {
+    return `[secret ${this.place}]`;
+  }
+
+  toJSON(): string {
+    return this.toString();
+  }
+
+  [inspect.custom](): string {
+    return this.toString();
+  }
+}
+
+const fromFile = z
+  .strictObject({ file: z.string().min(1).describe('Path of a file that holds the value.') })
+  .transform(({ file }) => new Secret(`file:${file}`, () => notBlank(readFileSync(file, 'utf8'))));
+
+const fromEnvironment = z
+  .strictObject({ env: z.string().min(1).describe('Name of an environment variable that holds the value.') })
+  .transform(({ env }) => new Secret(`env:${env}`, () => notBlank(process.env[env] ?? '')));
+
+const plain = z
+  .string()
+  .min(1)
+  .transform((value) => new Secret('plain', () => value));
+
+/** A setting given as `{ file: PATH }`, `{ env: NAME }` or a plain string. */
+export const secret = () =>
+  z
+    .union([fromFile, fromEnvironment, plain], 'Expected { file: PATH }, { env: NAME } or a string')
+    .meta({ secret: true });
+
+function notBlank(text: string): string {
+  const value = text.trim();
+  if (value === '') throw new Error('blank');
+  return value;
+}
+
+/** The paths of secrets that stand in the configuration file itself: worth a warning each. */
+export function plainSecrets(value: unknown, path = ''): string[] {
+  if (value instanceof Secret) return value.place === 'plain' ? [path] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, child]) =>
+    plainSecrets(child, path === '' ? key : `${path}.${key}`),
+  );
+}

@@ -1,0 +1,150 @@
+// Turns what a sink answered into what becomes of the delivery: the only place where retry is decided.
+
+/** Why an attempt did not deliver: a closed list, so that no secret can travel in a reason. */
+export type DeliveryReason =
+  | `http-${number}`
+  | 'connection-refused'
+  | 'connection-reset'
+  | 'host-unreachable'
+  | 'name-not-found'
+  | 'timeout'
+  | 'tls'
+  | 'egress-blocked'
+  | 'invalid-url'
+  | 'secret-unreadable'
+  | 'unauthorized'
+  | 'not-found'
+  | 'throttled'
+  | 'quota-exceeded'
+  | 'too-large'
+  | 'credential-unavailable'
+  | 'disk-full'
+  | 'file-unwritable'
+  | 'broken-pipe'
+  | 'protocol'
+  | 'aborted'
+  | 'unexpected'
+  | 'expired'
+  | 'damaged'
+  | 'outbox-full'
+  | 'other-vm'
+  | 'discarded'
+  | 'sink-removed';
+
+/** What a sink answered to one attempt. `unavailable`: the fault is the sink's, not the record's. */
+export type Outcome =
+  | { readonly status: 'delivered' }
+  | {
+      readonly status: 'retryable';
+      readonly reason: DeliveryReason;
+      /** The sink asked to be left alone for so long: all of it, not only this record. */
+      readonly retryAfterMs?: number;
+      /** A reused connection died before an answer: one immediate second try is due. */
+      readonly stale?: boolean;
+    }
+  | { readonly status: 'rejected'; readonly reason: DeliveryReason }
+  | { readonly status: 'unavailable'; readonly reason: DeliveryReason };
+
+/** What the agent made of it. */
+export type Verdict =
+  | { readonly state: 'delivered' }
+  | {
+      readonly state: 'pending';
+      readonly dueAt: number;
+      readonly reason: DeliveryReason;
+      /** Set when the whole sink rests until then. */
+      readonly pauseUntil?: number;
+    }
+  | { readonly state: 'suspended'; readonly dueAt: number; readonly reason: DeliveryReason }
+  | { readonly state: 'dead'; readonly reason: DeliveryReason };
+
+/** What happened to the delivery before, this attempt included. */
+export interface DeliveryHistory {
+  /** From 1. */
+  readonly attempts: number;
+  /** Epoch ms of the commit of its record. */
+  readonly committedAt: number;
+  /** The attempt before this one ended the same way at once, on a stale connection. */
+  readonly retriedAtOnce?: boolean;
+}
+
+export interface DeliveryPolicy {
+  readonly delayMsBase: number;
+  readonly delayMsMax: number;
+  readonly ageMsMax: number;
+  readonly probeIntervalMs: number;
+}
+
+const minute = 60_000;
+
+/** Streams and plain HTTP: patient, because a machine reads them. */
+export const dataPolicy: DeliveryPolicy = {
+  delayMsBase: 1_000,
+  delayMsMax: 5 * minute,
+  ageMsMax: 7 * 24 * 60 * minute,
+  probeIntervalMs: 15 * minute,
+};
+
+/** Chat: prompt and soon over, because a person reads it. */
+export const chatPolicy: DeliveryPolicy = { ...dataPolicy, delayMsMax: minute, ageMsMax: 60 * minute };
+
+// A receiver's clock or header may be wrong; a day is the longest that anyone is left alone.
+const retryAfterMsMax = 24 * 60 * minute;
+
+/**
+ * Decides.
+ * @param now epoch ms
+ * @param random uniform in [0, 1)
+ */
+export function judge(
+  outcome: Outcome,
+  history: DeliveryHistory,
+  policy: DeliveryPolicy,
+  now: number,
+  random: number,
+): Verdict {
+  if (outcome.status === 'delivered') return { state: 'delivered' };
+  if (outcome.status === 'rejected') return { state: 'dead', reason: outcome.reason };
+  if (now - history.committedAt >= policy.ageMsMax) return { state: 'dead', reason: 'expired' };
+  if (outcome.status === 'unavailable') {
+    return { state: 'suspended', dueAt: now + policy.probeIntervalMs, reason: outcome.reason };
+  }
+  if (outcome.stale === true && history.retriedAtOnce !== true) {
+    return { state: 'pending', dueAt: now, reason: outcome.reason };
+  }
+  return retry(outcome, history, policy, now, random);
+}
+
+type Retryable = Extract<Outcome, { status: 'retryable' }>;
+
+function retry(
+  outcome: Retryable,
+  history: DeliveryHistory,
+  policy: DeliveryPolicy,
+  now: number,
+  random: number,
+): Verdict {
+  const asked = Math.min(Math.max(outcome.retryAfterMs ?? 0, 0), retryAfterMsMax);
+  const dueAt = now + asked + backoffMs(history.attempts, policy, random);
+  const pause = asked > 0 ? { pauseUntil: now + asked } : {};
+  return { state: 'pending', dueAt, reason: outcome.reason, ...pause };
+}
+
+/**
+ * Full jitter: uniform between zero and a ceiling that doubles, so that a fleet does not march in step.
+ * @param attempts from 1
+ */
+export function backoffMs(attempts: number, policy: DeliveryPolicy, random: number): number {
+  const exponent = Math.min(Math.max(attempts, 1) - 1, 30);
+  const ceiling = Math.min(policy.delayMsBase * 2 ** exponent, policy.delayMsMax);
+  return Math.floor(random * ceiling);
+}
+
+// Below this, waiting out a backoff would be waiting until the VM is gone.
+const shortNoticeSeconds = 60;
+
+/** Whether a record goes to every sink at once, past backoff, pause and suspension. */
+export function isUrgent(eventType: string, noticeSeconds: number | null, coming: boolean): boolean {
+  if (eventType.toLowerCase() === 'preempt') return true;
+  return coming && noticeSeconds !== null && noticeSeconds < shortNoticeSeconds;
+}

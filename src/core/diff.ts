@@ -1,0 +1,136 @@
+// Compares two documents by event and content, and says what changed: at most one transition per event.
+import {
+  contentOf,
+  eventKey,
+  isStarted,
+  type ScheduledEvent,
+  type ScheduledEventsDocument,
+} from './document.ts';
+
+/** The five things that can happen to an event between two documents. */
+export type TransitionKind = 'scheduled' | 'updated' | 'started' | 'completed' | 'canceled';
+
+/** Why the bridge says so: Azure said it, or the bridge infers it from an absence. */
+export type TransitionReason =
+  | 'status'
+  | 'removed-after-started'
+  | 'removed-before-not-before'
+  | 'start-not-observed';
+
+/** The fields of an event that an update can change, with the values they had. */
+export type PreviousValues = Partial<Omit<ScheduledEvent, 'eventId' | 'notBeforeText'>>;
+
+/** One change of one event between two documents. */
+export interface Transition {
+  readonly kind: TransitionKind;
+  /** As the current document has it; as last seen, when the event is gone. */
+  readonly event: ScheduledEvent;
+  readonly previous: PreviousValues;
+  readonly inferred: boolean;
+  readonly reason: TransitionReason;
+}
+
+/** What is known about the stretch of time in which an event left the document. */
+export interface Absence {
+  /** Epoch ms of the first good document without the event. */
+  readonly at: number;
+  /** Ms between the last good document with the event and the first without; null when unknown. */
+  readonly pollGapMs: number | null;
+  /** Whether the VM's boot id changed in between. */
+  readonly rebooted: boolean;
+  /** Whether this agent approved the event. */
+  readonly approved: boolean;
+}
+
+// A poller that looked away for longer than this may have missed a short Started phase altogether.
+const pollGapMsMax = 10_000;
+
+type Documents = Pick<ScheduledEventsDocument, 'events'>;
+
+/**
+ * What changed from `previous` to `current`.
+ * @param absenceOf what is known about the absence of an event that is gone, by event key
+ * @returns in the order of `current`, then what is gone in the order of `previous`
+ */
+export function diff(
+  previous: Documents,
+  current: Documents & { readonly partial?: boolean },
+  absenceOf: (key: string, event: ScheduledEvent) => Absence,
+): Transition[] {
+  const before = byKey(previous.events);
+  const after = byKey(current.events);
+  const transitions: Transition[] = [];
+  for (const [key, event] of after) {
+    const transition = changeOf(before.get(key), event);
+    if (transition !== null) transitions.push(transition);
+  }
+  if (current.partial) return transitions;
+  for (const [key, event] of before) {
+    // An event that Azure itself called over needs no second ending when it leaves.
+    if (!after.has(key) && !isOver(event)) transitions.push(disappearance(event, absenceOf(key, event)));
+  }
+  return transitions;
+}
+
+/** Whether Azure itself calls the event over. IMDS has no such status today; its newer siblings do. */
+export function isOver(event: ScheduledEvent): boolean {
+  return endingOf(event) !== null;
+}
+
+function endingOf(event: ScheduledEvent): 'completed' | 'canceled' | null {
+  const status = event.eventStatus.toLowerCase();
+  if (status === 'completed') return 'completed';
+  return status === 'canceled' || status === 'cancelled' ? 'canceled' : null;
+}
+
+function changeOf(before: ScheduledEvent | undefined, event: ScheduledEvent): Transition | null {
+  const said = { event, inferred: false, reason: 'status' } as const;
+  const ending = endingOf(event);
+  const known = before !== undefined && (ending !== null || !isOver(before)) ? before : undefined;
+  if (known === undefined) return { ...said, kind: ending ?? appearanceOf(event), previous: {} };
+  if (contentOf(known) === contentOf(event)) return null;
+  if (ending !== null && isOver(known)) return null;
+  const previous = previousValues(known, event);
+  if (ending !== null) return { ...said, kind: ending, previous };
+  return { ...said, kind: isStarted(event) && !isStarted(known) ? 'started' : 'updated', previous };
+}
+
+const appearanceOf = (event: ScheduledEvent): TransitionKind => (isStarted(event) ? 'started' : 'scheduled');
+
+// IMDS has no terminal status: "over" and "called off" both look like an entry that is no longer there.
+function disappearance(event: ScheduledEvent, absence: Absence): Transition {
+  const gone = { event, previous: {}, inferred: true } as const;
+  if (isStarted(event)) return { ...gone, kind: 'completed', reason: 'removed-after-started' };
+  if (mayHaveRun(event, absence)) return { ...gone, kind: 'completed', reason: 'start-not-observed' };
+  return { ...gone, kind: 'canceled', reason: 'removed-before-not-before' };
+}
+
+function mayHaveRun(event: ScheduledEvent, absence: Absence): boolean {
+  const due = event.notBefore !== null && absence.at >= Date.parse(event.notBefore);
+  const unwatched = absence.pollGapMs === null || absence.pollGapMs > pollGapMsMax;
+  return due || absence.approved || absence.rebooted || unwatched;
+}
+
+const changeable = [
+  'eventType',
+  'eventStatus',
+  'eventSource',
+  'resourceType',
+  'resources',
+  'notBefore',
+  'description',
+  'durationSeconds',
+] as const;
+
+function previousValues(before: ScheduledEvent, event: ScheduledEvent): PreviousValues {
+  // Azure blanks NotBefore once an event has started: that is its way of writing, not news.
+  const blanked = isStarted(event) && event.notBefore === null && event.notBeforeText === undefined;
+  const changed = changeable.filter(
+    (field) =>
+      !(field === 'notBefore' && blanked) && JSON.stringify(before[field]) !== JSON.stringify(event[field]),
+  );
+  return Object.fromEntries(changed.map((field) => [field, before[field]]));
+}
+
+const byKey = (events: readonly ScheduledEvent[]): Map<string, ScheduledEvent> =>
+  new Map(events.map((event) => [eventKey(event.eventId), event]));

@@ -1,0 +1,65 @@
+// The contract of a sink: what it must offer, and what it must leave to others.
+import type * as z from 'zod';
+import type { DeliveryPolicy, Outcome } from '../core/delivery.ts';
+import type { RecordFilter } from '../core/filter.ts';
+import type { BridgeRecord } from '../core/record.ts';
+
+/** A record on its way: its bytes were made at commit and are sent as they are. */
+export interface OutgoingRecord {
+  readonly record: BridgeRecord;
+  readonly bytes: Buffer;
+}
+
+/** What `seb check` learns about a sink. */
+export type CheckResult =
+  | { readonly ok: true; readonly detail: string }
+  | { readonly ok: false; readonly detail: string };
+
+/**
+ * An open sink. It makes one attempt and returns an outcome: it never retries, sleeps, logs or counts.
+ * Expected failures are outcomes; a throw is a bug.
+ */
+export interface Sink extends AsyncDisposable {
+  /**
+   * Makes one attempt, within the sink's own time-out.
+   * @param signal ends the attempt early: the outcome is then `retryable` with reason `aborted`
+   */
+  send(outgoing: OutgoingRecord, signal: AbortSignal): Promise<Outcome>;
+  /** Reaches the other end without leaving a trace there, where that is possible. */
+  check(signal: AbortSignal): Promise<CheckResult>;
+  /** Lets go of files that may have been rotated away; called on SIGHUP. */
+  reopen?(): void;
+}
+
+/** What a sink may know of the program around it. */
+export interface SinkContext {
+  /** Where IMDS is: managed identity asks it for tokens. */
+  readonly imdsEndpoint: string;
+  /** The program's version, for `User-Agent`. */
+  readonly version: string;
+}
+
+/** One kind of sink. `open` does no I/O, so that a dead sink cannot stop the agent from starting. */
+export interface SinkType<Type extends string = string, Settings extends z.ZodType = z.ZodType> {
+  readonly type: Type;
+  readonly summary: string;
+  readonly settings: Settings;
+  readonly filter: RecordFilter;
+  readonly policy: DeliveryPolicy;
+  open(settings: z.output<Settings>, context: SinkContext): Sink;
+}
+
+/** Everything one kind of sink is: its settings, its defaults and how to open it. */
+export const defineSink = <Type extends string, Settings extends z.ZodType>(
+  definition: SinkType<Type, Settings>,
+): SinkType<Type, Settings> => definition;
+
+/** What streams take unless told otherwise: every record of every observer. */
+export const streamFilter: RecordFilter = {
+  observer: 'all',
+  sample: 0.05,
+  records: ['event', 'agent', 'approval', 'hook', 'impact'],
+};
+
+/** What HTTP and chat sinks take: each named VM speaks for itself, about events only. */
+export const affectedFilter: RecordFilter = { observer: 'affected', sample: 0.05, records: ['event'] };

@@ -1,0 +1,13 @@
+// Which tests run, and how: files side by side on the two cores of a small machine, each test with its own limit.
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    teardownTimeout: 10_000,
+  },
+});
