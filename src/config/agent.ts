@@ -1,0 +1,92 @@
+// Every setting of the agent but those of its sinks, declared once: schema, type, default, docs and help.
+import { isIP } from 'node:net';
+import * as z from 'zod';
+import { duration, size } from './duration.ts';
+
+/** The address of Azure's instance metadata service, the same on every VM. */
+export const imdsAddress = 'http://169.254.169.254';
+
+const imds = z
+  .strictObject({
+    endpoint: z
+      .url({ protocol: /^http$/, error: 'Expected a URL such as http://169.254.169.254' })
+      .transform((url) => url.replace(/\/+$/, ''))
+      .prefault(imdsAddress)
+      .describe('Where the instance metadata service is. Point it at `seb emulate imds` to try things out.'),
+    apiVersion: z
+      .string()
+      .regex(/^\d{4}-\d{2}-\d{2}$/, 'Expected a version such as 2020-07-01')
+      .default('2020-07-01')
+      .describe('Version of the Scheduled Events document. Older ones hide event types and fields.'),
+    pollInterval: duration({ default: '1s', min: '250ms', max: '60s' }).describe(
+      'Time between polls. All programs on a VM share 5 requests a second.',
+    ),
+    firstTimeout: duration({ default: '125s', min: '1s', max: '10m' }).describe(
+      'Time allowed until the first good answer of a run: the first request switches the feature on, which may take 2 minutes.',
+    ),
+    timeout: duration({ default: '10s', min: '100ms', max: '2m' }).describe(
+      'Time allowed for every later poll.',
+    ),
+  })
+  .prefault({})
+  .describe('The source of events.');
+
+const outbox = z
+  .strictObject({
+    sizeMax: size({ default: '100MiB', min: '1MiB', max: '10GiB' }).describe(
+      'Most room the outbox may take. Beyond it the oldest records give way, loudly; the newest never does.',
+    ),
+    keepDelivered: duration({ default: '24h', min: '1s', max: '90d' }).describe(
+      'How long a record stays after every sink took it.',
+    ),
+    keepDead: duration({ default: '30d', min: '1s', max: '365d' }).describe(
+      'How long a dead delivery stays for a person to look at.',
+    ),
+  })
+  .prefault({})
+  .describe('The durable queue in `stateDir`.');
+
+const heartbeat = duration({ default: '1h', min: '1s', max: '24h' }).describe(
+  'Time between `agent.heartbeat` records, which prove that this VM is watched.',
+);
+
+const log = z
+  .strictObject({
+    level: z
+      .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+      .default('info')
+      .describe('How much the program says about itself on standard error.'),
+  })
+  .prefault({})
+  .describe('The log.');
+
+/** The log settings, for both programs. */
+export const logSettings = log;
+
+/** A sink's name: it stands in metrics, logs and command lines. */
+const sinkName = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, 'A sink is named with a-z, 0-9 and "-"');
+
+/**
+ * The schema of `agent.yaml`.
+ * @param sink the schema of one sink: the sinks declare their own settings
+ */
+export const agentSchema = <Sink extends z.ZodType>(sink: Sink) =>
+  z.strictObject({
+    stateDir: z
+      .string()
+      .min(1)
+      .default('/var/lib/scheduled-events-bridge')
+      .describe('Directory of the outbox. Must survive a reboot: never the temporary disk.'),
+    imds,
+    sinks: z.record(sinkName, sink).prefault({}).describe('Where records go, by a name of your choice.'),
+    outbox,
+    heartbeatInterval: heartbeat,
+    log,
+  });
+
+/** Whether a host is this machine: plain connections to it stay on it. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
+  if (bare === 'localhost' || bare === '::1') return true;
+  return isIP(bare) === 4 && bare.startsWith('127.');
+}
