@@ -1,0 +1,22 @@
+// Keeps a second agent off the same state directory: two would number and send the same records.
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+/**
+ * Takes the directory for this process until disposed of, or until the process ends however it ends: the lock is
+ * the kernel's, held through SQLite, so that no stale file can keep an agent from starting after a crash.
+ * @returns null when another process holds it
+ */
+export function lockDirectory(directory: string): Disposable | null {
+  const database = new DatabaseSync(join(directory, 'agent.lock'));
+  try {
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) return null;
+    throw error;
+  }
+  return { [Symbol.dispose]: () => database.close() };
+}
+
+const isBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === 5;

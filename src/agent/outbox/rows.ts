@@ -1,0 +1,117 @@
+// The rows of the outbox, each with a checksum over everything it says.
+import type { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+import { statement } from './storage.ts';
+
+/** A record as it lies in the outbox. */
+export interface StoredRecord {
+  readonly sequence: number;
+  readonly id: string;
+  readonly family: string;
+  readonly urgent: boolean;
+  /** Epoch ms. */
+  readonly committedAt: number;
+  readonly body: Buffer;
+}
+
+/** A record's way to one sink, as it lies in the outbox. */
+export interface StoredDelivery {
+  readonly sink: string;
+  readonly sequence: number;
+  readonly state: 'pending' | 'delivered' | 'dead';
+  readonly attempts: number;
+  /** Epoch ms. */
+  readonly dueAt: number;
+  readonly reason: string | null;
+  readonly settledAt: number | null;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Reads a record row; null when its checksum does not fit. */
+export function readRecord(row: Row): StoredRecord | null {
+  const record = {
+    sequence: Number(row['sequence']),
+    id: String(row['id']),
+    family: String(row['family']),
+    urgent: row['urgent'] === 1,
+    committedAt: Number(row['committed_at']),
+    body: Buffer.from(row['body'] as Uint8Array),
+  };
+  return recordChecksum(record) === row['checksum'] ? record : null;
+}
+
+export function insertRecord(database: DatabaseSync, record: StoredRecord): void {
+  const { sequence, id, family, urgent, committedAt, body } = record;
+  statement(database, 'INSERT INTO record VALUES (?, ?, ?, ?, ?, ?, ?)').run(
+    sequence,
+    id,
+    family,
+    urgent ? 1 : 0,
+    committedAt,
+    body,
+    recordChecksum(record),
+  );
+}
+
+/** Reads a delivery row; one whose checksum does not fit is given as pending again: twice is better than never. */
+export function readDelivery(row: Row): StoredDelivery {
+  const delivery = {
+    sink: String(row['sink']),
+    sequence: Number(row['sequence']),
+    state: String(row['state']) as StoredDelivery['state'],
+    attempts: Number(row['attempts']),
+    dueAt: Number(row['due_at']),
+    reason: row['reason'] === null ? null : String(row['reason']),
+    settledAt: row['settled_at'] === null ? null : Number(row['settled_at']),
+  };
+  if (deliveryChecksum(delivery) === row['checksum']) return delivery;
+  return { ...delivery, state: 'pending', attempts: 0, dueAt: 0, reason: null, settledAt: null };
+}
+
+export function putDelivery(database: DatabaseSync, delivery: StoredDelivery): void {
+  const { sink, sequence, state, attempts, dueAt, reason, settledAt } = delivery;
+  statement(database, 'INSERT OR REPLACE INTO delivery VALUES (?, ?, ?, ?, ?, ?, ?, ?)').run(
+    sink,
+    sequence,
+    state,
+    attempts,
+    dueAt,
+    reason,
+    settledAt,
+    deliveryChecksum(delivery),
+  );
+}
+
+/** A value kept under a key; `damaged` when its checksum does not fit, null when there is none. */
+export function readMeta(database: DatabaseSync, key: string): string | 'damaged' | null {
+  const row = statement(database, 'SELECT value, checksum FROM meta WHERE key = ?').get(key);
+  if (row === undefined) return null;
+  return metaChecksum(key, String(row['value'])) === row['checksum'] ? String(row['value']) : 'damaged';
+}
+
+export function putMeta(database: DatabaseSync, key: string, value: string): void {
+  statement(database, 'INSERT OR REPLACE INTO meta VALUES (?, ?, ?)').run(
+    key,
+    value,
+    metaChecksum(key, value),
+  );
+}
+
+const metaChecksum = (key: string, value: string): number => crc32(`${key}|${value}`);
+
+const recordChecksum = ({ sequence, id, family, urgent, committedAt, body }: StoredRecord): number =>
+  crc32(body, crc32([sequence, id, family, urgent, committedAt].join('|')));
+
+const deliveryChecksum = (delivery: StoredDelivery): number =>
+  crc32(
+    [
+      delivery.sink,
+      delivery.sequence,
+      delivery.state,
+      delivery.attempts,
+      delivery.dueAt,
+      delivery.reason,
+      delivery.settledAt,
+    ].join('|'),
+  );
