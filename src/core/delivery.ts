@@ -11,6 +11,7 @@ export type DeliveryReason =
   | 'tls'
   | 'egress-blocked'
   | 'invalid-url'
+  | 'invalid-header'
   | 'secret-unreadable'
   | 'unauthorized'
   | 'not-found'

@@ -40,17 +40,19 @@ export interface SinkContext {
 }
 
 /** One kind of sink. `open` does no I/O, so that a dead sink cannot stop the agent from starting. */
-export interface SinkType<Type extends string = string, Settings extends z.ZodType = z.ZodType> {
+export interface SinkType<Type extends string = string, Settings extends z.ZodObject = z.ZodObject> {
   readonly type: Type;
   readonly summary: string;
+  /** The sink's own settings, each with `.describe()`; `type` and `filter` are added for every sink. */
   readonly settings: Settings;
+  /** What the sink takes unless its `filter` setting says otherwise. */
   readonly filter: RecordFilter;
   readonly policy: DeliveryPolicy;
   open(settings: z.output<Settings>, context: SinkContext): Sink;
 }
 
 /** Everything one kind of sink is: its settings, its defaults and how to open it. */
-export const defineSink = <Type extends string, Settings extends z.ZodType>(
+export const defineSink = <Type extends string, Settings extends z.ZodObject>(
   definition: SinkType<Type, Settings>,
 ): SinkType<Type, Settings> => definition;
 

@@ -1,0 +1,131 @@
+// Appends records to a file, one JSON line each, and calls a record delivered once it is on the disk.
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import * as z from 'zod';
+import { dataPolicy, type Outcome } from '../core/delivery.ts';
+import { openLane } from './lane.ts';
+import { defineSink, type Sink, streamFilter } from './sink.ts';
+
+// A disk that does not answer for so long is not answering at the moment.
+const timeoutMs = 15_000;
+const modeOfFile = 0o640;
+const modeOfDirectory = 0o750;
+const lineEnd = 0x0a;
+
+export const file = defineSink({
+  type: 'file',
+  summary: 'Appends each record as a JSON line to a file.',
+  settings: z.strictObject({
+    path: z
+      .string()
+      .min(1)
+      .describe('Path of the file. It and its directories are made when they are not there.'),
+  }),
+  filter: streamFilter,
+  policy: dataPolicy,
+  open: ({ path }) => openFile(path),
+});
+
+function openFile(path: string): Sink {
+  const lane = openLane(timeoutMs);
+  let handle: FileHandle | null = null;
+  let stale = false;
+
+  const letGo = async () => {
+    const closing = handle;
+    handle = null;
+    await closing?.close().catch(() => undefined);
+  };
+
+  const current = async (): Promise<FileHandle> => {
+    if (handle !== null && (stale || !(await isStillAt(path, handle)))) await letGo();
+    stale = false;
+    handle ??= await openToAppend(path);
+    return handle;
+  };
+
+  const append = async (bytes: Buffer): Promise<Outcome> => {
+    try {
+      await appendLine(await current(), bytes);
+      return { status: 'delivered' };
+    } catch (error) {
+      await letGo();
+      return failure(error);
+    }
+  };
+
+  return {
+    send: ({ record, bytes }, signal) => lane.run(record.id, () => append(bytes), signal),
+    check: async () => {
+      const outcome = await tryOut(path);
+      return outcome.status === 'delivered'
+        ? { ok: true, detail: `${path} can be appended to` }
+        : { ok: false, detail: `${path}: ${outcome.reason}` };
+    },
+    reopen: () => {
+      stale = true;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await lane[Symbol.asyncDispose]();
+      await letGo();
+    },
+  };
+}
+
+async function openToAppend(path: string): Promise<FileHandle> {
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
+  await mkdir(dirname(path), { recursive: true, mode: modeOfDirectory });
+  return await open(path, flags, modeOfFile);
+}
+
+/** Whether the path still leads to the open file: log rotation renames or removes it. */
+async function isStillAt(path: string, handle: FileHandle): Promise<boolean> {
+  const there = await stat(path).catch(() => null);
+  if (there === null) return false;
+  const ours = await handle.stat();
+  return ours.ino === there.ino && ours.dev === there.dev;
+}
+
+async function appendLine(handle: FileHandle, bytes: Buffer): Promise<void> {
+  const before = await handle.stat();
+  const torn = await endsTorn(handle, before);
+  const line = Buffer.concat([...(torn ? [Buffer.of(lineEnd)] : []), bytes, Buffer.of(lineEnd)]);
+  try {
+    await handle.appendFile(line);
+    await handle.datasync();
+  } catch (error) {
+    // Half a line helps nobody and takes room on a disk that may be full. Where it cannot be taken back,
+    // the next line starts on a line of its own.
+    await handle.truncate(before.size).catch(() => undefined);
+    throw error;
+  }
+}
+
+/** A crash may have left half a line at the end: it must never merge with the next record. */
+async function endsTorn(handle: FileHandle, { size }: Stats): Promise<boolean> {
+  if (size === 0) return false;
+  const last = Buffer.alloc(1);
+  const { bytesRead } = await handle.read(last, 0, 1, size - 1);
+  return bytesRead === 1 && last[0] !== lineEnd;
+}
+
+async function tryOut(path: string): Promise<Outcome> {
+  try {
+    const handle = await openToAppend(path);
+    await handle.close();
+    return { status: 'delivered' };
+  } catch (error) {
+    return failure(error);
+  }
+}
+
+const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+const passingCodes: readonly string[] = ['EMFILE', 'ENFILE', 'EIO', 'EAGAIN', 'EBUSY', 'ESTALE', 'ENOMEM'];
+
+function failure(error: unknown): Exclude<Outcome, { status: 'delivered' }> {
+  const code = (error as NodeJS.ErrnoException).code ?? '';
+  if (fullCodes.includes(code)) return { status: 'retryable', reason: 'disk-full' };
+  if (passingCodes.includes(code)) return { status: 'retryable', reason: 'file-unwritable' };
+  return { status: 'unavailable', reason: 'file-unwritable' };
+}

@@ -1,0 +1,50 @@
+// The settings that every HTTP sink has.
+import * as z from 'zod';
+import { duration } from '../config/duration.ts';
+import { secret } from '../config/secret.ts';
+
+/** To be spread into the settings of a sink. */
+export const httpSettings = {
+  url: secret().describe('Where to POST. Counts as a secret: many receivers put their key into it.'),
+  allowHttp: z
+    .boolean()
+    .default(false)
+    .describe('Allow plain `http:` and receivers on this very machine (loopback).'),
+  timeout: duration({ default: '15s', min: '100ms', max: '2m' }).describe(
+    'Time allowed for one attempt as a whole.',
+  ),
+  connectTimeout: duration({ default: '5s', min: '100ms', max: '1m' }).describe(
+    'Time allowed for connecting, TLS included.',
+  ),
+} as const;
+
+// What belongs to the connection (RFC 9110, section 7.6.1) or is the sink's own to say.
+const deniedHeaders: readonly string[] = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'host',
+  'content-length',
+  'content-type',
+  'user-agent',
+];
+
+const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'Not a header name')
+  .refine((name) => !isDenied(name.toLowerCase()), 'This header is the sink’s own to set');
+
+const isDenied = (name: string): boolean => deniedHeaders.includes(name) || name.startsWith('webhook-');
+
+/** More headers for each request, such as a bearer token; their values may be secrets. */
+export const headerSettings = z
+  .record(headerName, secret())
+  .prefault({})
+  .describe('More headers for each request, such as `Authorization`; values may be secrets.');

@@ -1,0 +1,4 @@
+// Every kind of sink there is: one line each, and nothing else names them.
+export { file } from './file.ts';
+export { stdout } from './stdout.ts';
+export { webhook } from './webhook.ts';
