@@ -1,0 +1,22 @@
+// What a command is run with: a pipe or a terminal that keep what was printed.
+import { WriteStream } from 'node:tty';
+import type { CommandContext, OptionValues } from '../../src/commands/command.ts';
+import { TextSink } from './text-sink.ts';
+
+export interface Stage {
+  readonly context: CommandContext;
+  readonly stdout: TextSink;
+  readonly stderr: TextSink;
+}
+
+/** A command's surroundings with its output in a pipe, or on a terminal so many columns wide. */
+export function stage(options: OptionValues, terminalColumns?: number): Stage {
+  const [stdout, stderr] = [new TextSink(), new TextSink()];
+  if (terminalColumns !== undefined) {
+    // The colours of a real terminal: Node's own reading of the environment.
+    const { getColorDepth } = WriteStream.prototype;
+    Object.assign(stdout, { isTTY: true, columns: terminalColumns, getColorDepth });
+  }
+  const { signal } = new AbortController();
+  return { context: { options, operands: [], stdout, stderr, signal }, stdout, stderr };
+}
