@@ -125,7 +125,7 @@ function retry(
   now: number,
   random: number,
 ): Verdict {
-  const asked = Math.min(Math.max(outcome.retryAfterMs ?? 0, 0), retryAfterMsMax);
+  const asked = Math.min(Math.max(outcome.retryAfterMs || 0, 0), retryAfterMsMax);
   const dueAt = now + asked + backoffMs(history.attempts, policy, random);
   const pause = asked > 0 ? { pauseUntil: now + asked } : {};
   return { state: 'pending', dueAt, reason: outcome.reason, ...pause };
@@ -144,7 +144,11 @@ export function backoffMs(attempts: number, policy: DeliveryPolicy, random: numb
 // Below this, waiting out a backoff would be waiting until the VM is gone.
 const shortNoticeSeconds = 60;
 
-/** Whether a record goes to every sink at once, past backoff, pause and suspension. */
+/**
+ * Whether a record goes to every sink at once, past backoff, pause and suspension.
+ * @param noticeSeconds as the record has it
+ * @param coming whether the event is still ahead: the record says `scheduled` or `updated`
+ */
 export function isUrgent(eventType: string, noticeSeconds: number | null, coming: boolean): boolean {
   if (eventType.toLowerCase() === 'preempt') return true;
   return coming && noticeSeconds !== null && noticeSeconds < shortNoticeSeconds;

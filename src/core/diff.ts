@@ -1,6 +1,7 @@
 // Compares two documents by event and content, and says what changed: at most one transition per event.
 import {
   contentOf,
+  endingOf,
   eventKey,
   isStarted,
   type ScheduledEvent,
@@ -17,7 +18,7 @@ export type TransitionReason =
   | 'removed-before-not-before'
   | 'start-not-observed';
 
-/** The fields of an event that an update can change, with the values they had. */
+/** The fields that changed while the event went on, with the values they had. */
 export type PreviousValues = Partial<Omit<ScheduledEvent, 'eventId' | 'notBeforeText'>>;
 
 /** One change of one event between two documents. */
@@ -40,6 +41,8 @@ export interface Absence {
   readonly rebooted: boolean;
   /** Whether this agent approved the event. */
   readonly approved: boolean;
+  /** The last `notBefore` known, for an event whose own is blank. */
+  readonly notBefore?: string | null;
 }
 
 // A poller that looked away for longer than this may have missed a short Started phase altogether.
@@ -73,29 +76,21 @@ export function diff(
 }
 
 /** Whether Azure itself calls the event over. IMDS has no such status today; its newer siblings do. */
-export function isOver(event: ScheduledEvent): boolean {
-  return endingOf(event) !== null;
-}
-
-function endingOf(event: ScheduledEvent): 'completed' | 'canceled' | null {
-  const status = event.eventStatus.toLowerCase();
-  if (status === 'completed') return 'completed';
-  return status === 'canceled' || status === 'cancelled' ? 'canceled' : null;
-}
+export const isOver = (event: ScheduledEvent): boolean => endingOf(event) !== null;
 
 function changeOf(before: ScheduledEvent | undefined, event: ScheduledEvent): Transition | null {
   const said = { event, inferred: false, reason: 'status' } as const;
-  const ending = endingOf(event);
-  const known = before !== undefined && (ending !== null || !isOver(before)) ? before : undefined;
-  if (known === undefined) return { ...said, kind: ending ?? appearanceOf(event), previous: {} };
-  if (contentOf(known) === contentOf(event)) return null;
-  if (ending !== null && isOver(known)) return null;
-  const previous = previousValues(known, event);
-  if (ending !== null) return { ...said, kind: ending, previous };
-  return { ...said, kind: isStarted(event) && !isStarted(known) ? 'started' : 'updated', previous };
+  // An event that Azure called over and that goes on after all begins a new life.
+  if (before === undefined || (isOver(before) && !isOver(event))) {
+    return { ...said, kind: endingOf(event) ?? (isStarted(event) ? 'started' : 'scheduled'), previous: {} };
+  }
+  if (isOver(before)) return null;
+  const previous = previousValues(before, event);
+  const phase = endingOf(event) ?? (isStarted(event) && !isStarted(before) ? 'started' : null);
+  if (phase !== null) return { ...said, kind: phase, previous: withoutStatus(previous) };
+  const news = contentOf(before) !== contentOf(unblanked(before, event));
+  return news ? { ...said, kind: 'updated', previous } : null;
 }
-
-const appearanceOf = (event: ScheduledEvent): TransitionKind => (isStarted(event) ? 'started' : 'scheduled');
 
 // IMDS has no terminal status: "over" and "called off" both look like an entry that is no longer there.
 function disappearance(event: ScheduledEvent, absence: Absence): Transition {
@@ -106,7 +101,8 @@ function disappearance(event: ScheduledEvent, absence: Absence): Transition {
 }
 
 function mayHaveRun(event: ScheduledEvent, absence: Absence): boolean {
-  const due = event.notBefore !== null && absence.at >= Date.parse(event.notBefore);
+  const notBefore = event.notBefore ?? absence.notBefore ?? null;
+  const due = notBefore !== null && absence.at >= Date.parse(notBefore);
   const unwatched = absence.pollGapMs === null || absence.pollGapMs > pollGapMsMax;
   return due || absence.approved || absence.rebooted || unwatched;
 }
@@ -123,14 +119,21 @@ const changeable = [
 ] as const;
 
 function previousValues(before: ScheduledEvent, event: ScheduledEvent): PreviousValues {
-  // Azure blanks NotBefore once an event has started: that is its way of writing, not news.
-  const blanked = isStarted(event) && event.notBefore === null && event.notBeforeText === undefined;
+  const after = unblanked(before, event);
   const changed = changeable.filter(
-    (field) =>
-      !(field === 'notBefore' && blanked) && JSON.stringify(before[field]) !== JSON.stringify(event[field]),
+    (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
   );
   return Object.fromEntries(changed.map((field) => [field, before[field]]));
 }
+
+// Azure blanks NotBefore once an event has started: that is its way of writing, not news.
+function unblanked(before: ScheduledEvent, event: ScheduledEvent): ScheduledEvent {
+  const blanked = isStarted(event) && event.notBefore === null && event.notBeforeText === undefined;
+  return blanked ? { ...event, notBefore: before.notBefore } : event;
+}
+
+// The kind of the transition says already that the status changed.
+const withoutStatus = ({ eventStatus: _, ...rest }: PreviousValues): PreviousValues => rest;
 
 const byKey = (events: readonly ScheduledEvent[]): Map<string, ScheduledEvent> =>
   new Map(events.map((event) => [eventKey(event.eventId), event]));

@@ -50,7 +50,8 @@ export const eventKey = (eventId: string): string => eventId.toLowerCase();
  * @returns the document, or why there is none; never throws
  */
 export function readDocument(body: string): Reading {
-  const text = body.replace(/^\uFEFF/, '').trim();
+  // `trim` takes a byte order mark for white space.
+  const text = body.trim();
   // A zero-byte 200 is IMDS's normal answer while the feature wakes up, and on some nodes for ever.
   if (text === '') return { status: 'empty' };
   let wire: unknown;
@@ -111,14 +112,29 @@ function readEvent(entry: unknown): ScheduledEvent | null {
   };
 }
 
-/** Two entries of one id are one event: the further one speaks, and no VM named in either is lost. */
+/**
+ * Two entries of one id are one event: the further one speaks, and no VM named in either is lost.
+ * Which of them stands first must not matter, or a document that turns them round would be news.
+ */
 function merge(first: ScheduledEvent, second: ScheduledEvent): ScheduledEvent {
-  const speaks = isStarted(first) && !isStarted(second) ? first : second;
+  const speaks = progressOf(first) > progressOf(second) ? first : second;
   return { ...speaks, resources: [...new Set([...first.resources, ...second.resources])] };
+}
+
+function progressOf(event: ScheduledEvent): string {
+  const phase = endingOf(event) !== null ? 2 : isStarted(event) ? 1 : 0;
+  return `${phase} ${contentOf({ ...event, resources: [] })}`;
 }
 
 /** Whether Azure says the event has begun. */
 export const isStarted = (event: ScheduledEvent): boolean => event.eventStatus.toLowerCase() === 'started';
+
+/** How Azure itself says that the event is over; null while it does not. No IMDS document has done so yet. */
+export function endingOf(event: ScheduledEvent): 'completed' | 'canceled' | null {
+  const status = event.eventStatus.toLowerCase();
+  if (status === 'completed') return 'completed';
+  return status === 'canceled' || status === 'cancelled' ? 'canceled' : null;
+}
 
 /**
  * What makes two sightings of an event the same fact: its content, not the order of its VMs.
@@ -154,7 +170,8 @@ type WireObject = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is WireObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function textOf(value: unknown): string | null {
+/** The text of a JSON string or number: Azure has sent one for the other. */
+export function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' && Number.isFinite(value)) return String(value);
   return null;

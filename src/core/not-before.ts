@@ -3,7 +3,7 @@
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 // The weekday is not captured: Microsoft's own examples print the wrong one.
 const rfc1123 =
-  /^(?:[a-z]+,?\s+)?(\d{1,2})[\s-]([a-z]{3})[a-z]*[\s-](\d{4})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(?:gmt|utc|z)?$/i;
+  /^(?:[a-z]+,?\s+)?(\d{1,2})[\s-]([a-z]{3})[a-z]*[\s-](\d{4})\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*(z|gmt|utc|[+-]\d{2}:?\d{2})?$/i;
 const iso8601 =
   /^(\d{4})-(\d{2})-(\d{2})[T\s](\d{2}):(\d{2})(?::(\d{2})(?:[.,]\d+)?)?\s*(z|gmt|utc|[+-]\d{2}:?\d{2})?$/i;
 
@@ -17,7 +17,7 @@ export function parseNotBefore(text: string): string | null {
   const rfc = rfc1123.exec(trimmed);
   if (rfc !== null) {
     const month = months.indexOf((rfc[2] ?? '').toLowerCase()) + 1;
-    return toUtc([rfc[3], month, rfc[1], rfc[4], rfc[5], rfc[6] ?? 0].map(Number), 0);
+    return toUtc([rfc[3], month, rfc[1], rfc[4], rfc[5], rfc[6] ?? 0].map(Number), offsetMinutes(rfc[7]));
   }
   const iso = iso8601.exec(trimmed);
   if (iso === null) return null;
@@ -32,10 +32,12 @@ function offsetMinutes(zone: string | undefined): number {
 
 function toUtc(parts: readonly number[], offset: number): string | null {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts;
-  const date = new Date(Date.UTC(year, month - 1, day, hour, minute, second));
-  // Date.UTC rolls 30 February over into March: such a text is garbage, not a time.
-  const real = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
-  const onTheClock = hour < 24 && minute < 60 && second <= 60;
-  if (!real || !onTheClock || year < 1000) return null;
-  return new Date(date.getTime() - offset * 60_000).toISOString().replace(/\.\d{3}Z$/, 'Z');
+  const midnight = new Date(Date.UTC(year, month - 1, day));
+  // Date.UTC rolls 30 February over into March, and year 50 into 1950: such a text is garbage, not a time.
+  const onTheCalendar = midnight.getUTCFullYear() === year && midnight.getUTCMonth() === month - 1;
+  const onTheClock = hour < 24 && minute < 60 && second <= 60 && Math.abs(offset) < 24 * 60;
+  if (!onTheCalendar || !onTheClock) return null;
+  const time = new Date(midnight.getTime() + ((hour * 60 + minute - offset) * 60 + second) * 1000);
+  // Beyond the year 9999 there is no RFC 3339.
+  return /^\d{4}-/.test(time.toISOString()) ? time.toISOString().replace('.000Z', 'Z') : null;
 }

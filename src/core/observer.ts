@@ -1,5 +1,5 @@
 // What instance metadata says about the VM that observes, read as tolerantly as the events.
-import { names } from './document.ts';
+import { names, textOf } from './document.ts';
 
 /** The VM whose agent saw it. What Azure did not say is null. */
 export interface Observer {
@@ -23,7 +23,7 @@ export const unknownObserver: Observer = observerFrom({});
 
 /**
  * Reads the answer of `/metadata/instance`, where every primitive is a string and missing is `""`.
- * @param wire the parsed body, or its `compute` part missing
+ * @param wire the parsed body, whatever it is: what is not there is null
  */
 export function observerFrom(wire: unknown): Observer {
   const compute = child(wire, 'compute');
@@ -38,7 +38,7 @@ export function observerFrom(wire: unknown): Observer {
     location: text('location'),
     zone: text('zone'),
     // Flexible sets give only the id of the set; Uniform sets give its name.
-    vmScaleSet: text('vmScaleSetName') ?? scaleSetId?.split('/').at(-1) ?? null,
+    vmScaleSet: text('vmScaleSetName') ?? (scaleSetId?.split('/').at(-1) || null),
     placementGroupId: text('placementGroupId'),
     faultDomain: text('platformFaultDomain'),
     updateDomain: text('platformUpdateDomain'),
@@ -56,6 +56,5 @@ function child(value: unknown, name: string): unknown {
 }
 
 function leaf(value: unknown, name: string): string | null {
-  const found = child(value, name);
-  return typeof found === 'string' && found !== '' ? found : null;
+  return textOf(child(value, name)) || null;
 }
