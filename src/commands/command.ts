@@ -23,6 +23,8 @@ export interface CommandContext {
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   /** Aborts on SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
+  /** Has `listener` called on SIGHUP, which stops a command that does not ask for it. */
+  readonly onHangup?: (listener: () => void) => void;
 }
 
 export interface Command {

@@ -26,6 +26,7 @@ function quantity(bounds: Bounds, units: Readonly<Record<string, number>>, word:
   return z
     .string(`Expected a ${word} such as ${examples}`)
     .regex(pattern, `Expected a ${word} such as ${examples}`)
+    .meta({ quantity: word, from: bounds.min, to: bounds.max })
     .transform(parse)
     .refine((value) => !(value < min) && !(value > max), `Must be between ${bounds.min} and ${bounds.max}`)
     .prefault(bounds.default);

@@ -18,15 +18,14 @@ export class ConfigurationError extends Error {
  * @throws ConfigurationError
  */
 export function loadConfiguration<Schema extends z.ZodType>(path: string, schema: Schema): z.output<Schema> {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new ConfigurationError(path, [`the file cannot be read (${code}); give its path with -c FILE`]);
-  }
-  return parseConfiguration(text, path, schema);
+  return validate(readYaml(readText(path), path), path, schema);
 }
+
+/**
+ * Reads a YAML (or JSON) file without judging what it says: its secrets stand open in the result.
+ * @throws ConfigurationError when it cannot be read or is not YAML
+ */
+export const readConfiguration = (path: string): unknown => readYaml(readText(path), path);
 
 /**
  * Validates the text of a configuration file.
@@ -38,6 +37,19 @@ export function parseConfiguration<Schema extends z.ZodType>(
   place: string,
   schema: Schema,
 ): z.output<Schema> {
+  return validate(readYaml(text, place), place, schema);
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new ConfigurationError(path, [`the file cannot be read (${code}); give its path with -c FILE`]);
+  }
+}
+
+function readYaml(text: string, place: string): unknown {
   // A YAML error would quote the line it stands on, and that line may hold a secret: say only where.
   const document = parseDocument(text, { prettyErrors: true, maxAliasCount: 100 } as object);
   const fault = document.errors[0];
@@ -47,13 +59,17 @@ export function parseConfiguration<Schema extends z.ZodType>(
       `line ${at?.line ?? '?'}, column ${at?.col ?? '?'}: not valid YAML (${fault.code})`,
     ]);
   }
-  const parsed = schema.safeParse(document.toJS({ maxAliasCount: 100 }) ?? {});
-  if (!parsed.success)
-    throw new ConfigurationError(
-      place,
-      parsed.error.issues.flatMap((issue) => faultsOf(issue)),
-    );
-  return parsed.data;
+  return document.toJS({ maxAliasCount: 100 }) ?? {};
+}
+
+function validate<Schema extends z.ZodType>(
+  content: unknown,
+  place: string,
+  schema: Schema,
+): z.output<Schema> {
+  const parsed = schema.safeParse(content);
+  if (parsed.success) return parsed.data;
+  throw new ConfigurationError(place, parsed.error.issues.flatMap(faultsOf));
 }
 
 function faultsOf(issue: z.core.$ZodIssue): string[] {

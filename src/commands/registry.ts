@@ -1,0 +1,33 @@
+// Every subcommand, one line each; a command's code is loaded only when it runs, so that the agent stays small.
+import type { Command } from './command.ts';
+
+export interface RegisteredCommand {
+  readonly name: string;
+  /** Repeats the command's own summary, so that `seb --help` loads no command. A test compares them. */
+  readonly summary: string;
+  load(): Promise<Command>;
+}
+
+const line = (name: string, summary: string, load: () => Promise<Command>): RegisteredCommand => ({
+  name,
+  summary,
+  load,
+});
+
+export const registry: readonly RegisteredCommand[] = [
+  line(
+    'config schema',
+    'Prints the JSON Schema of a configuration file.',
+    async () => (await import('./config-schema.ts')).configSchema,
+  ),
+  line(
+    'config docs',
+    'Prints every setting of a configuration file as Markdown.',
+    async () => (await import('./config-docs.ts')).configDocs,
+  ),
+  line(
+    'config show',
+    'Prints the effective settings of a configuration file, with secrets hidden.',
+    async () => (await import('./config-show.ts')).configShow,
+  ),
+];
