@@ -8,8 +8,8 @@ import { type BridgeRecord, encodeRecord, familyOf, repeatedId } from '../../cor
 import type { Watch } from '../../core/watch.ts';
 import type { Log } from '../../log.ts';
 import { type Ballast, openBallast } from './ballast.ts';
-import { salvage, setAside } from './damage.ts';
 import type { Draft, Route } from './draft.ts';
+import { GuardedStorage, type Stored } from './guarded-storage.ts';
 import { type Identity, putIdentity, readIdentity } from './identity.ts';
 import {
   type Next,
@@ -23,7 +23,7 @@ import {
 } from './queue.ts';
 import { makeRoom, type OutboxLimits, prune } from './retention.ts';
 import { insertRecord, putDelivery, putMeta, readMeta, type StoredDelivery } from './rows.ts';
-import { faultOf, openStorage, type StorageFault, statement, transaction } from './storage.ts';
+import { type StorageFault, statement, transaction } from './storage.ts';
 
 export interface OutboxOptions {
   readonly directory: string;
@@ -33,46 +33,51 @@ export interface OutboxOptions {
   readonly log: Log;
 }
 
-/** The result of touching the disk: a value, or why there is none. */
-export type Stored<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly fault: StorageFault };
+/** How the outbox itself stands. */
+export interface OutboxHealth {
+  readonly fault: StorageFault | null;
+  readonly setAside: string | null;
+  /** Deliveries that gave way to the hard cap in this run. */
+  readonly discarded: number;
+}
 
+/** The name of the file in the state directory. */
 export const outboxFile = 'outbox.db';
 
-// A record and its rows take about its bytes and a half more; this leaves room for the pages they touch.
+// A record and its rows take about their bytes and a half more; this leaves room for the pages they touch.
 const rowBytes = 4096;
 
-/** Owns the SQLite file. Faults of the disk are values; the file is opened again when that may help. */
+/** Owns the queue on disk. Faults of the disk are values; what could not be settled yet is kept in memory. */
 export class Outbox implements Disposable {
   readonly #options: OutboxOptions;
-  readonly #path: string;
   readonly #ballast: Ballast;
+  readonly #storage: GuardedStorage;
   /** Verdicts the disk would not take: true all the same, so nothing is sent again because of them. */
   readonly #unwritten = new Map<string, { delivery: StoredDelivery; verdict: Verdict }>();
-  #database: DatabaseSync | null = null;
-  #identity: Identity | null = null;
-  #fault: StorageFault | null = null;
+  /** The memory of the last document is lost, but not that of what was said. */
   #watchLost = false;
-  #setAside: string | null = null;
   #discarded = 0;
 
   constructor(options: OutboxOptions) {
+    const { directory, clock, log } = options;
     this.#options = options;
-    this.#path = join(options.directory, outboxFile);
-    this.#ballast = openBallast(join(options.directory, 'ballast'));
+    this.#ballast = openBallast(join(directory, 'ballast'));
+    this.#storage = new GuardedStorage({
+      path: join(directory, outboxFile),
+      ballast: this.#ballast,
+      clock,
+      log,
+      prepare: (database) => transaction(database, () => this.#prepare(database)),
+    });
   }
 
   /** What the agent last saw; null when it never saw anything, or lost it. */
   watch(): Stored<Watch | null> {
-    return this.#run((database) => {
+    return this.#storage.read((database) => {
       const value = readMeta(database, 'watch');
-      if (value !== 'damaged') return value === null ? null : (JSON.parse(value) as Watch);
-      this.#watchLost = true;
-      this.#options.log.error(
-        {},
-        'what was last seen cannot be read back; what is announced now counts as new',
-      );
+      if (value !== null && value !== 'damaged') return JSON.parse(value) as Watch;
+      this.#watchLost = statement(database, 'SELECT 1 FROM said LIMIT 1').get() !== undefined;
+      if (this.#watchLost) this.#options.log.error({}, 'what was last seen is lost; what was said is not');
       return null;
     });
   }
@@ -84,11 +89,10 @@ export class Outbox implements Disposable {
    */
   commit(watch: Watch | null, drafts: readonly Draft[]): Stored<readonly BridgeRecord[]> {
     this.#flush();
-    return this.#write((database) => {
+    return this.#storage.write((database) => {
       if (drafts.length > 0) this.#keepWithinLimits(database, drafts.length);
-      const { records, identity } = transaction(database, () => this.#store(database, watch, drafts));
-      this.#identity = identity;
-      this.#watchLost = false;
+      const records = transaction(database, () => this.#store(database, watch, drafts));
+      if (watch !== null) this.#watchLost = false;
       return records;
     });
   }
@@ -99,7 +103,7 @@ export class Outbox implements Disposable {
     const now = this.#options.clock.now();
     const unwritten = (name: string, sequence: number) =>
       this.#unwritten.get(`${name} ${sequence}`)?.delivery;
-    const found = this.#run((database) => nextDelivery(database, sink, now, unwritten));
+    const found = this.#storage.read((database) => nextDelivery(database, sink, now, unwritten));
     return found.ok ? found.value : { status: 'wait', until: now + 1_000 };
   }
 
@@ -112,51 +116,55 @@ export class Outbox implements Disposable {
 
   /** How each sink's queue stands. */
   queues(): Stored<Readonly<Record<string, QueueState>>> {
-    return this.#run((database) =>
-      Object.fromEntries(this.#options.routes.map(({ name }) => [name, queueState(database, name)])),
+    const names = this.#options.routes.map(({ name }) => name);
+    return this.#storage.read((database) =>
+      Object.fromEntries(names.map((name) => [name, queueState(database, name)])),
     );
   }
 
   /** A number that changes when another process, such as `seb outbox retry`, has written to the file. */
   version(): number {
-    const version = this.#run((database) =>
+    const found = this.#storage.read((database) =>
       Number(statement(database, 'PRAGMA data_version').get()?.['data_version']),
     );
-    return version.ok ? version.value : 0;
+    return found.ok ? found.value : 0;
   }
 
   /** Forgets what is settled and old, and takes the ballast back when there is room for it. */
   prune(): void {
-    this.#write((database) => prune(database, this.#options.limits, this.#options.clock.now()));
-    if (this.#fault === null) this.#ballast.restore();
+    const now = this.#options.clock.now();
+    const pruned = this.#storage.write((database) => prune(database, this.#options.limits, now));
+    if (pruned.ok) this.#ballast.restore();
   }
 
-  /** A small fact that is to outlive the process, such as who the observer was. */
-  remember(key: 'observer', value: string): void {
-    this.#write((database) => putMeta(database, key, value));
+  /** Keeps a small fact beyond the end of the process. */
+  remember(key: string, value: string): void {
+    this.#storage.write((database) => putMeta(database, key, value));
   }
 
-  recall(key: 'observer'): string | null {
-    const value = this.#run((database) => readMeta(database, key));
-    return value.ok && value.value !== 'damaged' ? value.value : null;
+  /** Gives back what was remembered, if it can be read. */
+  recall(key: string): string | null {
+    const found = this.#storage.read((database) => readMeta(database, key));
+    return found.ok && found.value !== 'damaged' ? found.value : null;
   }
 
-  /** What went wrong with the file in this run, for the agent's own records. */
-  health(): {
-    readonly fault: StorageFault | null;
-    readonly setAside: string | null;
-    readonly discarded: number;
-  } {
-    return { fault: this.#fault, setAside: this.#setAside, discarded: this.#discarded };
+  health(): OutboxHealth {
+    return { ...this.#storage.health(), discarded: this.#discarded };
   }
 
   [Symbol.dispose](): void {
     this.#flush();
-    this.#close();
+    this.#storage[Symbol.dispose]();
   }
 
-  #store(database: DatabaseSync, watch: Watch | null, drafts: readonly Draft[]) {
-    let identity = this.#identity ?? readIdentity(database);
+  #prepare(database: DatabaseSync): void {
+    const names = this.#options.routes.map(({ name }) => name);
+    retireRemovedSinks(database, names, this.#options.clock.now());
+    wakeAllSinks(database);
+  }
+
+  #store(database: DatabaseSync, watch: Watch | null, drafts: readonly Draft[]): readonly BridgeRecord[] {
+    let identity: Identity = readIdentity(database);
     const records: BridgeRecord[] = [];
     for (const draft of drafts) {
       const id = this.#idFor(database, draft);
@@ -168,7 +176,7 @@ export class Outbox implements Disposable {
     }
     putIdentity(database, identity);
     if (watch !== null) putMeta(database, 'watch', JSON.stringify(watch));
-    return { records, identity };
+    return records;
   }
 
   /** The id for this time of saying; null when the fact was said before and only the memory of it was lost. */
@@ -195,19 +203,19 @@ export class Outbox implements Disposable {
   }
 
   #keepWithinLimits(database: DatabaseSync, drafts: number): void {
-    const bytes = drafts * (1 + this.#options.routes.length) * rowBytes;
-    const { dead, pending } = makeRoom(database, this.#options.limits, bytes);
+    const { limits, routes, log } = this.#options;
+    const { dead, pending } = makeRoom(database, limits, drafts * (1 + routes.length) * rowBytes);
     if (dead + pending === 0) return;
     this.#discarded += dead + pending;
     const message =
       'the outbox is full: the oldest deliveries gave way; look at the sinks that do not take theirs';
-    this.#options.log.error({ dead, pending, sizeMax: this.#options.limits.sizeMax }, message);
+    log.error({ dead, pending, sizeMax: limits.sizeMax }, message);
   }
 
   /** Writes verdicts down that the disk would not take before. */
   #flush(): void {
     if (this.#unwritten.size === 0) return;
-    this.#write((database) => {
+    this.#storage.write((database) => {
       transaction(database, () => {
         for (const { delivery, verdict } of this.#unwritten.values())
           writeSettled(database, delivery, verdict);
@@ -215,89 +223,4 @@ export class Outbox implements Disposable {
       this.#unwritten.clear();
     });
   }
-
-  /** Like `#run`; that it went well proves that the disk takes writes. */
-  #write<Value>(work: (database: DatabaseSync) => Value): Stored<Value> {
-    const result = this.#run(work);
-    if (result.ok) this.#report(null);
-    return result;
-  }
-
-  /** Does the work; gives up the ballast or sets a damaged file aside, and tries once more, when that may help. */
-  #run<Value>(work: (database: DatabaseSync) => Value): Stored<Value> {
-    const first = this.#attempt(work);
-    const result = first.ok || !this.#mend(first.fault) ? first : this.#attempt(work);
-    if (!result.ok) this.#report(result.fault);
-    return result;
-  }
-
-  #attempt<Value>(work: (database: DatabaseSync) => Value): Stored<Value> {
-    try {
-      return { ok: true, value: work(this.#open()) };
-    } catch (error) {
-      const fault = faultOf(error);
-      if (fault === null) throw error;
-      return { ok: false, fault };
-    }
-  }
-
-  #open(): DatabaseSync {
-    if (this.#database !== null) return this.#database;
-    const database = openStorage(this.#path);
-    this.#database = database;
-    const names = this.#options.routes.map(({ name }) => name);
-    transaction(database, () => {
-      retireRemovedSinks(database, names, this.#options.clock.now());
-      wakeAllSinks(database);
-    });
-    this.#ballast.restore();
-    return database;
-  }
-
-  /** @returns whether trying again makes sense */
-  #mend(fault: StorageFault): boolean {
-    if (fault === 'full') return this.#giveUpBallast();
-    this.#close();
-    return fault === 'unavailable' || this.#replace();
-  }
-
-  #giveUpBallast(): boolean {
-    if (!this.#ballast.release()) return false;
-    this.#options.log.warn({}, 'the disk is full: the ballast was given up so that events still find room');
-    return true;
-  }
-
-  #replace(): boolean {
-    const aside = setAside(this.#path, this.#options.clock.now());
-    if (aside === null) return false;
-    this.#setAside = aside;
-    this.#watchLost = true;
-    const saved = this.#attempt((database) => salvage(aside, database));
-    const message = 'the outbox was damaged: its bytes are kept aside, and what could be read was taken over';
-    this.#options.log.error({ aside, ...(saved.ok ? saved.value : {}) }, message);
-    return saved.ok;
-  }
-
-  #close(): void {
-    try {
-      this.#database?.close();
-    } catch {
-      // A handle that cannot even be closed is of no use to anybody.
-    }
-    this.#database = null;
-  }
-
-  /** Says so once when the disk begins and ends to refuse. */
-  #report(fault: StorageFault | null): void {
-    if (fault === this.#fault) return;
-    this.#fault = fault;
-    if (fault === null) this.#options.log.info({}, 'the outbox can be written again');
-    else this.#options.log.error({ fault, path: this.#path }, faultMessages[fault]);
-  }
 }
-
-const faultMessages: Readonly<Record<StorageFault, string>> = {
-  full: 'the disk is full: what happens is kept in memory until there is room; make room',
-  damaged: 'the outbox is damaged and cannot be replaced; what happens is kept in memory',
-  unavailable: 'the outbox cannot be used; what happens is kept in memory; look at the state directory',
-};

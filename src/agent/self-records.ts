@@ -1,0 +1,67 @@
+// What the agent says about itself: that it started, and every hour that it still watches.
+import { agentRecord } from '../core/record.ts';
+import { version } from '../version.ts';
+import type { ObserverSource } from './observer-source.ts';
+import type { Draft } from './outbox/draft.ts';
+import type { Outbox } from './outbox/outbox.ts';
+import type { AgentSettings } from './settings.ts';
+import type { SourceView } from './watch-events.ts';
+
+type Facts = Readonly<Record<string, unknown>>;
+
+/** A record about the agent. @param at epoch ms */
+export function selfDraft(
+  what: 'started' | 'heartbeat',
+  at: number,
+  facts: Facts,
+  observer: ObserverSource,
+): Draft {
+  return {
+    factId: null,
+    urgent: false,
+    make: (stamp) =>
+      agentRecord(what, at, facts, { observer: observer.current(), agent: { version, ...stamp } }),
+  };
+}
+
+/** What `agent.started` says. */
+export function startedFacts(settings: AgentSettings, bootId: string, outbox: Outbox): Facts {
+  const sinks = Object.entries(settings.sinks).map(([name, { type }]) => ({ name, type }));
+  return {
+    apiVersion: settings.imds.apiVersion,
+    pollIntervalMs: settings.imds.pollInterval,
+    heartbeatIntervalMs: settings.heartbeatInterval,
+    nodeVersion: process.version,
+    platform: process.platform,
+    bootId,
+    sinks,
+    outbox: outbox.health(),
+  };
+}
+
+/** What `agent.heartbeat` says. @param now epoch ms */
+export function heartbeatFacts(view: SourceView, outbox: Outbox, now: number): Facts {
+  const queues = outbox.queues();
+  return {
+    uptimeSeconds: Math.round(process.uptime()),
+    source: {
+      state: view.source.state,
+      detail: view.source.detail,
+      since: isoOrNull(view.source.since),
+      lastDocumentAt: isoOrNull(view.lastDocumentAt),
+    },
+    document: { incarnation: view.incarnation, events: view.events },
+    outbox: outbox.health(),
+    sinks: queues.ok
+      ? Object.entries(queues.value).map(([name, { pending, dead, oldestPendingAt, rest }]) => ({
+          name,
+          pending,
+          dead,
+          oldestPendingSeconds: oldestPendingAt === null ? null : Math.round((now - oldestPendingAt) / 1000),
+          rest: rest === null ? null : { state: rest.state, reason: rest.reason },
+        }))
+      : null,
+  };
+}
+
+const isoOrNull = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());

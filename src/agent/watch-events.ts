@@ -1,0 +1,185 @@
+// The watch loop: polls, sees what changed, and has it written down before it counts as seen.
+import type { Clock } from '../clock.ts';
+import { isUrgent } from '../core/delivery.ts';
+import { type BridgeRecord, eventRecord, factId, type Provenance } from '../core/record.ts';
+import { pace, type SourceDecision, type SourceHistory, unknownSource } from '../core/source.ts';
+import { emptyWatch, type Observation, observe, type Watch } from '../core/watch.ts';
+import type { Log } from '../log.ts';
+import { version } from '../version.ts';
+import type { PollMark } from './host.ts';
+import type { ImdsClient, Poll } from './imds.ts';
+import type { Journal } from './journal.ts';
+import type { ObserverSource } from './observer-source.ts';
+import type { Draft } from './outbox/draft.ts';
+import type { Outbox } from './outbox/outbox.ts';
+import type { AgentSettings } from './settings.ts';
+import type { Wake } from './wake.ts';
+
+/** What the watch loop works with. */
+export interface WatchRuntime {
+  readonly settings: AgentSettings;
+  readonly imds: ImdsClient;
+  readonly outbox: Outbox;
+  readonly journal: Journal;
+  readonly observer: ObserverSource;
+  readonly mark: PollMark;
+  readonly bootId: string;
+  readonly wake: Wake;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Resolves when the first record of this run may be written. */
+  readonly announced: Promise<void>;
+}
+
+/** What others may ask about the source: for heartbeats and, later, for readiness. */
+export interface SourceView {
+  readonly source: SourceHistory;
+  /** Epoch ms of the last good document of this run. */
+  readonly lastDocumentAt: number | null;
+  readonly incarnation: string | null;
+  readonly events: number;
+}
+
+export interface EventWatch {
+  view(): SourceView;
+  /** Polls until the signal aborts. */
+  run(): Promise<void>;
+}
+
+/** Everything the loop remembers between two polls. */
+interface Memory {
+  source: SourceHistory;
+  /** Null until the outbox could be asked what was last seen. */
+  watch: Watch | null;
+  lastDocumentAt: number | null;
+  lastMonotonicMs: number | null;
+  outboxVersion: number;
+}
+
+export function watchEvents(runtime: WatchRuntime): EventWatch {
+  const memory: Memory = {
+    source: unknownSource(runtime.clock.now()),
+    watch: null,
+    lastDocumentAt: null,
+    lastMonotonicMs: null,
+    outboxVersion: 0,
+  };
+  return {
+    view: () => ({
+      source: memory.source,
+      lastDocumentAt: memory.lastDocumentAt,
+      incarnation: memory.watch?.incarnation ?? null,
+      events: Object.keys(memory.watch?.sightings ?? {}).length,
+    }),
+    run: () => run(runtime, memory),
+  };
+}
+
+async function run(runtime: WatchRuntime, memory: Memory): Promise<void> {
+  const { settings, imds, clock, signal } = runtime;
+  const policy = { pollIntervalMs: settings.imds.pollInterval, warmupMs: settings.imds.firstTimeout };
+  while (!signal.aborted) {
+    const startedMs = clock.monotonic();
+    const timeoutMs = memory.source.warm ? settings.imds.timeout : settings.imds.firstTimeout;
+    const poll = await imds.poll(timeoutMs, signal);
+    if (signal.aborted) break;
+    if (poll.status === 'document') {
+      await runtime.announced;
+      takeDocument(poll, runtime, memory);
+    }
+    const decision = pace(poll, memory.source, policy, clock.now());
+    memory.source = decision.history;
+    tellSource(decision, runtime.log);
+    lookAround(runtime, memory);
+    // From start to start, so that a slow answer does not stretch the interval.
+    await clock.sleep(decision.delayMs - (clock.monotonic() - startedMs), signal);
+  }
+}
+
+type DocumentPoll = Extract<Poll, { status: 'document' }>;
+
+function takeDocument(poll: DocumentPoll, runtime: WatchRuntime, memory: Memory): void {
+  const { clock, outbox, journal, mark, bootId } = runtime;
+  const firstSinceStart = memory.lastDocumentAt === null;
+  if (memory.watch === null) {
+    const known = outbox.watch();
+    // Without knowing what was last seen, everything would look new: the document is read again next time.
+    if (!known.ok) return;
+    memory.watch = known.value ?? emptyWatch(bootId);
+  }
+  const pollGapMs = gap(runtime, memory);
+  const moment = { now: clock.now(), pollGapMs, bootId, firstSinceStart };
+  const { watch, observations, changed } = observe(memory.watch, poll.document, moment);
+  const provenance = {
+    incarnation: poll.document.incarnation,
+    apiVersion: runtime.settings.imds.apiVersion,
+    bootId,
+    pollGapMs,
+  };
+  const drafts = observations.map((observation) => draftOf(observation, provenance, runtime));
+  memory.watch = watch;
+  memory.lastDocumentAt = moment.now;
+  memory.lastMonotonicMs = clock.monotonic();
+  if (firstSinceStart || changed) tellOddities(poll.oddities, runtime.log);
+  const committed = changed ? journal.commit(watch, drafts) : journal.retry();
+  if (committed === null) return;
+  mark.write(moment.now);
+  tellRecords(committed, runtime);
+}
+
+/** Ms since the last good document: by the clock that said more, for a frozen VM's clocks disagree. */
+function gap({ clock, mark }: WatchRuntime, memory: Memory): number | null {
+  if (memory.lastDocumentAt === null || memory.lastMonotonicMs === null) {
+    return mark.last === null ? null : Math.max(Math.round(clock.now() - mark.last), 0);
+  }
+  const wallMs = clock.now() - memory.lastDocumentAt;
+  return Math.max(Math.round(wallMs), Math.round(clock.monotonic() - memory.lastMonotonicMs), 0);
+}
+
+function draftOf(observation: Observation, provenance: Provenance, { observer }: WatchRuntime): Draft {
+  const { event, kind, noticeSeconds } = observation;
+  const going = kind === 'completed' || kind === 'canceled';
+  return {
+    factId: factId(kind, event),
+    urgent: isUrgent(event.eventType, noticeSeconds, !going),
+    make: (stamp, id) =>
+      eventRecord(
+        observation,
+        id,
+        { observer: observer.current(), agent: { version, ...stamp } },
+        provenance,
+      ),
+  };
+}
+
+/** Between polls: what waits for the disk, and what another process did to the outbox. */
+function lookAround({ journal, outbox, wake, ...runtime }: WatchRuntime, memory: Memory): void {
+  const written = journal.retry();
+  if (written !== null && written.length > 0) tellRecords(written, { ...runtime, wake });
+  const changes = outbox.version();
+  if (changes !== memory.outboxVersion) wake.ring();
+  memory.outboxVersion = changes;
+}
+
+function tellRecords(
+  records: readonly BridgeRecord[],
+  { log, wake }: Pick<WatchRuntime, 'log' | 'wake'>,
+): void {
+  for (const record of records) {
+    log.info({ id: record.id, type: record.type, sequence: record.sequence }, 'record');
+  }
+  if (records.length > 0) wake.ring();
+}
+
+function tellOddities(oddities: readonly string[], log: Log): void {
+  for (const oddity of oddities.slice(0, 20)) log.warn({ oddity }, 'the document is odd');
+}
+
+function tellSource({ changed, history }: SourceDecision, log: Log): void {
+  if (!changed) return;
+  const fields = { state: history.state, detail: history.detail };
+  if (history.state === 'fresh' || history.state === 'warming') log.info(fields, 'source');
+  else if (history.state === 'refused') log.error(fields, 'source: a person is needed');
+  else log.warn(fields, 'source: it will be asked again');
+}
