@@ -1,0 +1,77 @@
+// Finds scenarios: those that ship with the product, a file of the user's, or a folder of documents.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Scenario } from './scenario.ts';
+import { readScenario, readSummary, ScenarioError } from './scenario-file.ts';
+import type { EmulatedVm } from './vm.ts';
+
+/** Right from source, and from the bundle, which keeps the folder beside itself. */
+const folder = fileURLToPath(new URL('./scenarios/', import.meta.url));
+
+/** The scenarios that ship with the product. */
+export function scenarioNames(): readonly { readonly name: string; readonly summary: string }[] {
+  return readdirSync(folder)
+    .filter((file) => extname(file) === '.yaml')
+    .sort()
+    .map((file) => {
+      const name = basename(file, '.yaml');
+      return { name, summary: readSummary(readFileSync(join(folder, file), 'utf8'), name) };
+    });
+}
+
+/**
+ * Loads a scenario for a fleet.
+ * @param nameOrPath one of `scenarioNames()`, a scenario file, or a folder of documents to replay
+ * @throws ScenarioError
+ */
+export async function loadScenario(nameOrPath: string, vms: readonly EmulatedVm[]): Promise<Scenario> {
+  const shipped = scenarioNames().some(({ name }) => name === nameOrPath);
+  const path = shipped ? join(folder, `${nameOrPath}.yaml`) : nameOrPath;
+  const found = await stat(path).catch(() => null);
+  if (found === null) throw unknownScenario(nameOrPath);
+  if (found.isDirectory()) return replay(path);
+  return readScenario(await readFile(path, 'utf8'), nameOrPath, vms);
+}
+
+function unknownScenario(name: string): ScenarioError {
+  const names = scenarioNames().map((scenario) => scenario.name);
+  return new ScenarioError(`"${name}"`, [
+    `There is no such scenario, file or folder. The library has ${names.join(', ')}.`,
+  ]);
+}
+
+const replayIntervalMs = 5 * 60_000;
+const documentBytesMax = 1024 * 1024;
+
+/** Shows the documents of a folder in the order of their names, each for 5 minutes of scenario time. */
+async function replay(path: string): Promise<Scenario> {
+  const files = (await readdir(path)).filter((file) => extname(file) === '.json').sort();
+  const bodies = files.map((file) => bodyOf(join(path, file)));
+  const documents = bodies.filter((body) => body !== null);
+  if (documents.length === 0) {
+    throw new ScenarioError(path, ['No file *.json in this folder is a Scheduled Events document.']);
+  }
+  const steps = documents.map((body, index) => ({
+    atMs: index * replayIntervalMs,
+    action: { kind: 'document' as const, body },
+  }));
+  const leftOut = files.length - documents.length;
+  const lastsMsMin = documents.length * replayIntervalMs;
+  const note = leftOut === 0 ? '' : `; ${leftOut} other files left out`;
+  return { name: basename(path), summary: `Replays ${documents.length} documents${note}`, steps, lastsMsMin };
+}
+
+/** An empty file is an empty answer, which IMDS gives too; other files that are no document are left out. */
+function bodyOf(path: string): string | null {
+  if (statSync(path).size > documentBytesMax) return null;
+  const text = readFileSync(path, 'utf8');
+  try {
+    if (text.trim() === '') return '';
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && 'Events' in value ? text : null;
+  } catch {
+    return null;
+  }
+}
