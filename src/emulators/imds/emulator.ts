@@ -8,7 +8,7 @@ import { issueToken, type ManagedIdentityOptions } from './managed-identity.ts';
 import { play } from './player.ts';
 import { createRequestLog, type RecordedRequest } from './request-log.ts';
 import type { Endpoints } from './router.ts';
-import type { Scenario } from './scenario.ts';
+import type { Scenario } from './script.ts';
 import { createStage, type RecordedApproval, type Stage } from './stage.ts';
 import { completeVm, type EmulatedVm, scaleSetVms, type VmDescription } from './vm.ts';
 

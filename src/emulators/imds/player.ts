@@ -9,7 +9,7 @@ import {
   withEvent,
   withoutEvent,
 } from './live-document.ts';
-import type { Scenario, ScenarioAction, ScenarioChanges, ScenarioEvent } from './scenario.ts';
+import type { Scenario, ScenarioAction, ScenarioChanges, ScenarioEvent } from './script.ts';
 import type { Stage } from './stage.ts';
 
 /** Event ids by the name that the scenario gave them. */

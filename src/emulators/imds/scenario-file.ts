@@ -2,7 +2,7 @@
 import { parseDocument } from 'yaml';
 import * as z from 'zod';
 import { faultFrom, faultSettings } from './fault-spec.ts';
-import type { Scenario, ScenarioAction, ScenarioEvent, ScenarioStep } from './scenario.ts';
+import type { Scenario, ScenarioAction, ScenarioEvent, ScenarioStep } from './script.ts';
 import { span } from './span.ts';
 import type { EmulatedVm } from './vm.ts';
 import { selectVms, vmSelector } from './vm-selector.ts';

@@ -1,51 +1,79 @@
-// A scenario: the scripted lives of events, as the player needs them. Times are scenario time in ms.
-import type { FaultScope, ImdsFault } from './fault.ts';
+// Finds scenarios: those that ship with the product, a file of the user's, or a folder of documents.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { basename, extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readScenario, readSummary, ScenarioError } from './scenario-file.ts';
+import type { Scenario } from './script.ts';
+import type { EmulatedVm } from './vm.ts';
 
-/** What one step does at its time. */
-export type ScenarioAction =
-  /** Events appear in the document: one, or one per VM. */
-  | { readonly kind: 'schedule'; readonly name: string; readonly events: readonly ScenarioEvent[] }
-  | { readonly kind: 'change'; readonly name: string; readonly changes: ScenarioChanges }
-  /** The events leave the document, whatever their status: before the start that means canceled. */
-  | { readonly kind: 'remove'; readonly name: string }
-  | { readonly kind: 'fault'; readonly fault: ImdsFault; readonly scope: FaultScope }
-  /** This body is what IMDS answers, byte by byte, until the next step that says otherwise. */
-  | { readonly kind: 'document'; readonly body: string };
+export type { Scenario } from './script.ts';
 
-export interface ScenarioStep {
-  /** From the beginning of the scenario. */
-  readonly atMs: number;
-  readonly action: ScenarioAction;
+/** Right from source, and from the bundle, which keeps the folder beside itself. */
+const folder = fileURLToPath(new URL('./scenarios/', import.meta.url));
+
+/** The scenarios that ship with the product. */
+export function scenarioNames(): readonly { readonly name: string; readonly summary: string }[] {
+  return readdirSync(folder)
+    .filter((file) => extname(file) === '.yaml')
+    .sort()
+    .map((file) => {
+      const name = basename(file, '.yaml');
+      return { name, summary: readSummary(readFileSync(join(folder, file), 'utf8'), name) };
+    });
 }
 
-export interface ScenarioEvent {
-  /** A new one for each play unless given. */
-  readonly eventId: string | null;
-  readonly eventType: string;
-  readonly eventSource: string;
-  readonly description: string;
-  /** -1 = unknown. What the VM is told to expect: the speed does not change it. */
-  readonly durationSeconds: number;
-  readonly resources: readonly string[];
-  /** From its appearance to NotBefore; null = it appears Started. */
-  readonly noticeMs: number | null;
-  /** From its start to its removal. */
-  readonly lastsMs: number;
+/**
+ * Loads a scenario for a fleet.
+ * @param nameOrPath one of `scenarioNames()`, a scenario file, or a folder of documents to replay
+ * @throws ScenarioError
+ */
+export async function loadScenario(nameOrPath: string, vms: readonly EmulatedVm[]): Promise<Scenario> {
+  const shipped = scenarioNames().some(({ name }) => name === nameOrPath);
+  const path = shipped ? join(folder, `${nameOrPath}.yaml`) : nameOrPath;
+  const found = await stat(path).catch(() => null);
+  if (found === null) throw unknownScenario(nameOrPath);
+  if (found.isDirectory()) return replay(path);
+  return readScenario(await readFile(path, 'utf8'), nameOrPath, vms);
 }
 
-export interface ScenarioChanges {
-  readonly description?: string;
-  readonly durationSeconds?: number;
-  readonly resources?: readonly string[];
-  /** NotBefore moves to so long after this step. */
-  readonly noticeMs?: number;
+function unknownScenario(name: string): ScenarioError {
+  const names = scenarioNames().map((scenario) => scenario.name);
+  return new ScenarioError(`"${name}"`, [
+    `There is no such scenario, file or folder. The library has ${names.join(', ')}.`,
+  ]);
 }
 
-export interface Scenario {
-  readonly name: string;
-  readonly summary: string;
-  /** In the order of their times. */
-  readonly steps: readonly ScenarioStep[];
-  /** It is not over before this time, whatever its steps do. */
-  readonly lastsMsMin?: number;
+const replayIntervalMs = 5 * 60_000;
+const documentBytesMax = 1024 * 1024;
+
+/** Shows the documents of a folder in the order of their names, each for 5 minutes of scenario time. */
+async function replay(path: string): Promise<Scenario> {
+  const files = (await readdir(path)).filter((file) => extname(file) === '.json').sort();
+  const bodies = files.map((file) => bodyOf(join(path, file)));
+  const documents = bodies.filter((body) => body !== null);
+  if (documents.length === 0) {
+    throw new ScenarioError(path, ['No file *.json in this folder is a Scheduled Events document.']);
+  }
+  const steps = documents.map((body, index) => ({
+    atMs: index * replayIntervalMs,
+    action: { kind: 'document' as const, body },
+  }));
+  const leftOut = files.length - documents.length;
+  const lastsMsMin = documents.length * replayIntervalMs;
+  const note = leftOut === 0 ? '' : `; ${leftOut} other files left out`;
+  return { name: basename(path), summary: `Replays ${documents.length} documents${note}`, steps, lastsMsMin };
+}
+
+/** An empty file is an empty answer, which IMDS gives too; other files that are no document are left out. */
+function bodyOf(path: string): string | null {
+  if (statSync(path).size > documentBytesMax) return null;
+  const text = readFileSync(path, 'utf8');
+  try {
+    if (text.trim() === '') return '';
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && 'Events' in value ? text : null;
+  } catch {
+    return null;
+  }
 }
