@@ -147,9 +147,9 @@ const shortNoticeSeconds = 60;
 /**
  * Whether a record goes to every sink at once, past backoff, pause and suspension.
  * @param noticeSeconds as the record has it
- * @param coming whether the event is still ahead: the record says `scheduled` or `updated`
+ * @param ahead whether the event is not over: an event that begins without notice is as urgent as one announced late
  */
-export function isUrgent(eventType: string, noticeSeconds: number | null, coming: boolean): boolean {
+export function isUrgent(eventType: string, noticeSeconds: number | null, ahead: boolean): boolean {
   if (eventType.toLowerCase() === 'preempt') return true;
-  return coming && noticeSeconds !== null && noticeSeconds < shortNoticeSeconds;
+  return ahead && noticeSeconds !== null && noticeSeconds < shortNoticeSeconds;
 }
