@@ -1,0 +1,200 @@
+// Reads a received body into what the trail needs of it; whatever the bytes are, it gives an answer.
+import type { TransitionKind, TransitionReason } from './diff.ts';
+import { canonicalName, eventKey } from './document.ts';
+import { familyOf, type RecordFamily } from './record.ts';
+
+/** Why a body stays an entry only: a person may want to look at it. */
+export type ParkReason =
+  | 'not-utf8'
+  | 'not-json'
+  | 'not-a-cloudevent'
+  | 'foreign-type'
+  | 'unknown-type'
+  | 'no-time'
+  | 'no-event'
+  | 'too-long';
+
+export type RecordReading =
+  | { readonly status: 'record'; readonly record: TrailRecord }
+  | { readonly status: 'parked'; readonly reason: ParkReason };
+
+/** One record as the trail sees it. */
+export interface TrailRecord {
+  readonly id: string;
+  readonly source: string;
+  readonly type: string;
+  readonly family: RecordFamily;
+  /** Epoch ms by the agent's clock. */
+  readonly at: number;
+  readonly agent: AgentFacts;
+  /** What an event record says; null for the other families. */
+  readonly event: EventFacts | null;
+}
+
+/** Who speaks. What the record does not say is null. */
+export interface AgentFacts {
+  /** The installation; the record's source when the record names none. */
+  readonly agentId: string;
+  readonly sequence: number | null;
+  readonly version: string | null;
+  readonly observer: ObserverFacts;
+}
+
+/** What the fleet's questions need to know about the observer. */
+export type ObserverFacts = Readonly<Record<(typeof observerFields)[number], string | null>>;
+
+const observerFields = [
+  'vmId',
+  'vmName',
+  'resourceId',
+  'location',
+  'zone',
+  'vmScaleSet',
+  'placementGroupId',
+  'faultDomain',
+  'updateDomain',
+] as const;
+
+/** What the record says about the event. */
+export interface EventFacts {
+  /** In the form in which ids are compared. */
+  readonly eventId: string;
+  readonly transition: TransitionKind;
+  readonly reason: TransitionReason | null;
+  readonly inferred: boolean;
+  readonly affected: boolean | null;
+  readonly eventType: string | null;
+  readonly eventSource: string | null;
+  readonly notBefore: string | null;
+  readonly durationSeconds: number | null;
+  readonly description: string | null;
+  /** The VMs it names, in the form in which names are compared. */
+  readonly vms: readonly string[];
+}
+
+const idLengthMax = 1_024;
+const textLengthMax = 4_096;
+const vmsMax = 5_000;
+
+/**
+ * Reads one body.
+ * @param body the bytes as the hub gave them
+ * @returns the record, or why there is none; never throws
+ */
+export function readRecord(body: Uint8Array): RecordReading {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    return parked('not-utf8');
+  }
+  try {
+    return readEnvelope(JSON.parse(text));
+  } catch (error) {
+    // Only JSON.parse throws here: the bytes are text, but no JSON.
+    if (error instanceof SyntaxError) return parked('not-json');
+    throw error;
+  }
+}
+
+const parked = (reason: ParkReason): RecordReading => ({ status: 'parked', reason });
+
+function readEnvelope(wire: unknown): RecordReading {
+  const [id, source, type] = ['id', 'source', 'type'].map((name) => textAt(wire, name));
+  if (!id || !source || !type || textAt(wire, 'specversion') !== '1.0') return parked('not-a-cloudevent');
+  if (Math.max(id.length, source.length, type.length) > idLengthMax) return parked('too-long');
+  const kind = readType(type);
+  if (kind.status === 'parked') return kind;
+  const at = readTime(textAt(wire, 'time') ?? '');
+  if (Number.isNaN(at)) return parked('no-time');
+  const data = child(wire, 'data');
+  const event = kind.transition === null ? null : readEvent(data, kind.transition);
+  if (event === 'no-event' || event === 'too-long') return parked(event);
+  const agent = readAgent(data, source);
+  return { status: 'record', record: { id, source, type, family: kind.family, at, agent, event } };
+}
+
+const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
+
+/** Without an offset a time would mean another one on every machine that reads it. */
+const readTime = (text: string): number => (rfc3339.test(text) ? Date.parse(text) : Number.NaN);
+
+interface KnownType {
+  readonly status: 'known';
+  readonly family: RecordFamily;
+  /** Set for event records. */
+  readonly transition: TransitionKind | null;
+}
+
+const transitions: readonly TransitionKind[] = ['scheduled', 'updated', 'started', 'completed', 'canceled'];
+
+/** A later version of a type may mean something else, so it waits for a reader that knows it. */
+function readType(type: string): KnownType | Extract<RecordReading, { status: 'parked' }> {
+  const family = familyOf(type);
+  if (family === null) return { status: 'parked', reason: 'foreign-type' };
+  const what = /\.(?:event|agent|approval|hook|impact)(?:\.([a-z]+))?\.v1$/.exec(type);
+  if (what === null) return { status: 'parked', reason: 'unknown-type' };
+  if (family !== 'event') return { status: 'known', family, transition: null };
+  const transition = transitions.find((name) => name === what[1]);
+  if (transition === undefined) return { status: 'parked', reason: 'unknown-type' };
+  return { status: 'known', family, transition };
+}
+
+const reasons: readonly TransitionReason[] = [
+  'status',
+  'removed-after-started',
+  'removed-before-not-before',
+  'start-not-observed',
+];
+
+function readEvent(data: unknown, transition: TransitionKind): EventFacts | 'no-event' | 'too-long' {
+  const event = child(data, 'event');
+  const eventId = textAt(event, 'eventId');
+  if (!eventId) return 'no-event';
+  if (eventId.length > idLengthMax) return 'too-long';
+  const [affected, duration] = [child(data, 'affected'), child(event, 'durationSeconds')];
+  const reason = textAt(data, 'reason');
+  return {
+    eventId: eventKey(eventId),
+    transition,
+    reason: reasons.find((name) => name === reason) ?? null,
+    inferred: child(data, 'inferred') === true,
+    affected: typeof affected === 'boolean' ? affected : null,
+    eventType: textAt(event, 'eventType'),
+    eventSource: textAt(event, 'eventSource'),
+    notBefore: textAt(event, 'notBefore'),
+    durationSeconds: typeof duration === 'number' && Number.isFinite(duration) ? duration : null,
+    description: textAt(event, 'description'),
+    vms: readNames(child(event, 'resources')),
+  };
+}
+
+function readNames(wire: unknown): readonly string[] {
+  if (!Array.isArray(wire)) return [];
+  const names = wire.slice(0, vmsMax).filter((name) => typeof name === 'string' && name !== '');
+  return [...new Set(names.map((name: string) => canonicalName(name).slice(0, idLengthMax)))].sort();
+}
+
+function readAgent(data: unknown, source: string): AgentFacts {
+  const agent = child(data, 'agent');
+  const observer = child(data, 'observer');
+  const sequence = child(agent, 'sequence');
+  const facts = observerFields.map((name) => [name, textAt(observer, name)] as const);
+  return {
+    agentId: textAt(agent, 'instanceId')?.slice(0, idLengthMax) || source,
+    sequence: Number.isSafeInteger(sequence) && Number(sequence) >= 0 ? Number(sequence) : null,
+    version: textAt(agent, 'version'),
+    observer: Object.fromEntries(facts) as ObserverFacts,
+  };
+}
+
+function child(wire: unknown, name: string): unknown {
+  if (typeof wire !== 'object' || wire === null) return undefined;
+  return Object.hasOwn(wire, name) ? (wire as Record<string, unknown>)[name] : undefined;
+}
+
+/** A text, well-formed and not endless: the raw bytes keep what is cut off here. */
+function textAt(wire: unknown, name: string): string | null {
+  const value = child(wire, name);
+  return typeof value === 'string' ? value.toWellFormed().slice(0, textLengthMax) : null;
+}

@@ -1,0 +1,22 @@
+// Names the stream that a partition feeds: a hub that was deleted and made anew begins another one.
+
+/** Where events come from. */
+export interface StreamOrigin {
+  /** The namespace's host name. */
+  readonly namespace: string;
+  readonly hub: string;
+  readonly partition: string;
+  /** Epoch ms at which the hub was made: its sequence numbers begin anew with it. */
+  readonly hubCreatedAt: number;
+}
+
+/**
+ * The stream's name, `namespace/hub/partition/epoch`, such as
+ * `ns.servicebus.windows.net/scheduled-events/0/20261110T222704118Z`.
+ * Azure compares hosts and hub names without case, so the name is in lower case but for the epoch.
+ */
+export function streamName({ namespace, hub, partition, hubCreatedAt }: StreamOrigin): string {
+  const place = [namespace, hub, partition].map((part) => encodeURIComponent(part.toLowerCase()));
+  const epoch = new Date(hubCreatedAt).toISOString().replaceAll(/[-:.]/g, '');
+  return [...place, epoch].join('/');
+}
