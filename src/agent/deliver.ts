@@ -41,7 +41,7 @@ export async function deliver(open: OpenSink, runtime: DeliverRuntime): Promise<
     if (outcome.status === 'retryable' && outcome.reason === 'aborted') continue;
     const history = historyOf(delivery, record, staleSequence);
     staleSequence = outcome.status === 'retryable' && outcome.stale === true ? delivery.sequence : -1;
-    const verdict = judge(outcome, history, open.policy, clock.now(), Math.random());
+    const verdict = judge(outcome, history, open.policy, { now: clock.now(), random: Math.random() });
     outbox.settle(delivery, verdict);
     say(verdict, delivery);
   }

@@ -92,42 +92,33 @@ export const chatPolicy: DeliveryPolicy = { ...dataPolicy, delayMsMax: minute, a
 // A receiver's clock or header may be wrong; a day is the longest that anyone is left alone.
 const retryAfterMsMax = 24 * 60 * minute;
 
-/**
- * Decides.
- * @param now epoch ms
- * @param random uniform in [0, 1)
- */
+/** The two things a decision takes from the world. */
+export interface Draw {
+  /** Epoch ms. */
+  readonly now: number;
+  /** Uniform in [0, 1). */
+  readonly random: number;
+}
+
+/** Turns one outcome into the verdict on the delivery. */
 export function judge(
   outcome: Outcome,
   history: DeliveryHistory,
   policy: DeliveryPolicy,
-  now: number,
-  random: number,
+  draw: Draw,
 ): Verdict {
   if (outcome.status === 'delivered') return { state: 'delivered' };
   if (outcome.status === 'rejected') return { state: 'dead', reason: outcome.reason };
-  if (now - history.committedAt >= policy.ageMsMax) return { state: 'dead', reason: 'expired' };
+  if (draw.now - history.committedAt >= policy.ageMsMax) return { state: 'dead', reason: 'expired' };
   if (outcome.status === 'unavailable') {
-    return { state: 'suspended', dueAt: now + policy.probeIntervalMs, reason: outcome.reason };
+    return { state: 'suspended', dueAt: draw.now + policy.probeIntervalMs, reason: outcome.reason };
   }
   if (outcome.stale === true && history.retriedAtOnce !== true) {
-    return { state: 'pending', dueAt: now, reason: outcome.reason };
+    return { state: 'pending', dueAt: draw.now, reason: outcome.reason };
   }
-  return retry(outcome, history, policy, now, random);
-}
-
-type Retryable = Extract<Outcome, { status: 'retryable' }>;
-
-function retry(
-  outcome: Retryable,
-  history: DeliveryHistory,
-  policy: DeliveryPolicy,
-  now: number,
-  random: number,
-): Verdict {
   const asked = Math.min(Math.max(outcome.retryAfterMs || 0, 0), retryAfterMsMax);
-  const dueAt = now + asked + backoffMs(history.attempts, policy, random);
-  const pause = asked > 0 ? { pauseUntil: now + asked } : {};
+  const dueAt = draw.now + asked + backoffMs(history.attempts, policy, draw.random);
+  const pause = asked > 0 ? { pauseUntil: draw.now + asked } : {};
   return { state: 'pending', dueAt, reason: outcome.reason, ...pause };
 }
 
