@@ -30,4 +30,9 @@ export const registry: readonly RegisteredCommand[] = [
     'Prints the effective settings of a configuration file, with secrets hidden.',
     async () => (await import('./config-show.ts')).configShow,
   ),
+  line(
+    'emulate imds',
+    'Stands in for the instance metadata service of VMs, with scripted maintenance events.',
+    async () => (await import('./emulate-imds.ts')).emulateImds,
+  ),
 ];

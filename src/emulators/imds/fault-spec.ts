@@ -57,21 +57,36 @@ export function faultFrom({ fault, ...rest }: FaultSettings): { fault: ImdsFault
   return { fault: { kind: fault }, scope };
 }
 
+/** A fault on a command line, and when it begins, in ms of wall time. */
+export interface TimedFault {
+  readonly fault: ImdsFault;
+  readonly scope: FaultScope;
+  readonly afterMs: number;
+}
+
+const commandLineSettings = faultSettings.extend({ after: span.default(0) });
+
 /**
- * Reads `KIND[,key=value...]`, such as `429,retryAfter=5,times=3` or `empty,for=30s,vm=WestNO_1`.
- * @returns the settings, or one sentence about what is wrong
+ * Reads `KIND[,key=value...]`, such as `429,retryAfter=5,times=3` or `empty,for=30s,after=1m`.
+ * @returns the fault, or one sentence about what is wrong
  */
-export function readFaultSpec(text: string): { settings: FaultSettings } | { problem: string } {
+export function readFaultSpec(text: string): TimedFault | { readonly problem: string } {
   const [fault = '', ...pairs] = text.split(',');
   const entries = pairs.map((pair) => {
     const [key = '', ...value] = pair.split('=');
     return [key.trim(), numberOr(value.join('=').trim())];
   });
-  const parsed = faultSettings.safeParse({ ...Object.fromEntries(entries), fault: numberOr(fault.trim()) });
-  if (parsed.success) return { settings: parsed.data };
-  const [issue] = parsed.error.issues;
-  const place = issue?.path.join('.');
-  return { problem: `${place ? `${place}: ` : ''}${issue?.message ?? 'not a fault'}` };
+  const parsed = commandLineSettings.safeParse({ ...Object.fromEntries(entries), fault: numberOr(fault) });
+  if (parsed.success) {
+    const { after, ...settings } = parsed.data;
+    return { ...faultFrom(settings), afterMs: after };
+  }
+  return { problem: parsed.error.issues.map(problemOf).join('; ') };
+}
+
+function problemOf(issue: z.core.$ZodIssue): string {
+  if (issue.code === 'unrecognized_keys') return `there is no key ${issue.keys.join(', ')}`;
+  return `${issue.path.join('.')}: ${issue.message}`;
 }
 
 const numberOr = (text: string): string | number => (/^\d+$/.test(text) ? Number(text) : text);

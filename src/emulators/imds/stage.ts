@@ -23,62 +23,73 @@ export interface RecordedApproval {
   readonly accepted: boolean;
 }
 
-export interface Stage {
-  readonly document: LiveDocument;
-  /** Replaces the document; one that changed wakes who waits, and ends what was shown instead. */
-  update(change: (document: LiveDocument, now: number) => LiveDocument): void;
+export interface Stage extends Board {
   readonly faults: FaultQueue;
   /** Scenario time runs so many times faster than the wall clock. */
   readonly speed: number;
   /** The latest 10,000, oldest first. */
   readonly approvals: readonly RecordedApproval[];
   now(): number;
+  inject(fault: ImdsFault, scope: FaultScope): void;
+  /** @returns whether every id stood in the document */
+  approve(eventIds: readonly string[], vm: string): boolean;
+}
+
+export function createStage(speed: number, log: Log): Stage {
+  const board = createBoard(log);
+  const faults = createFaultQueue();
+  const approvals = createApprovals(log);
+  return Object.assign(board, {
+    faults,
+    speed,
+    approvals: approvals.list,
+    now,
+    inject: (fault: ImdsFault, scope: FaultScope) => {
+      log.info({ fault, scope }, 'fault');
+      if (fault.kind === 'incarnation-reset') board.update(withIncarnationReset);
+      else faults.add(fault, scope, now());
+    },
+    approve: (eventIds: readonly string[], vm: string) =>
+      eventIds.map((eventId) => approvals.add(eventId, vm, board.accept(eventId))).every(Boolean),
+  });
+}
+
+/** What stands on the wire: the live document, or a body that is shown instead. */
+interface Board {
+  readonly document: LiveDocument;
+  /** Replaces the document; a change wakes who waits, and ends what was shown instead. */
+  update(change: (document: LiveDocument, now: number) => LiveDocument): void;
   /** Waits until `at`, epoch ms, or until the document changed, or until `signal` aborts. */
   until(at: number, signal: AbortSignal): Promise<void>;
   /** The body on the wire now. */
   body(apiVersion: string): string;
   /** Puts a body on the wire as it is, until the document changes. */
   show(body: string): void;
-  inject(fault: ImdsFault, scope: FaultScope): void;
-  /** @returns whether every id stood in the document */
-  approve(eventIds: readonly string[], vm: string): boolean;
+  /** Lets an event start early. @returns false when it is not on the wire */
+  accept(eventId: string): boolean;
 }
 
 const now = (): number => systemClock.now();
 
-export function createStage(speed: number, log: Log): Stage {
+function createBoard(log: Log): Board {
   let document = emptyDocument;
   let changed = new AbortController();
   let shown: string | null = null;
-  const faults = createFaultQueue();
-  const approvals = createApprovals(log);
-  const update: Stage['update'] = (change) => {
+  const update: Board['update'] = (change) => {
     const before = document;
     document = change(before, now());
     if (document.incarnation === before.incarnation) return;
     shown = null;
-    log.info(
-      { incarnation: document.incarnation, events: document.events.map(summaryOf) },
-      'document changed',
-    );
+    const { incarnation, events } = document;
+    log.info({ incarnation, events: events.map(summaryOf) }, 'document changed');
     changed.abort();
     changed = new AbortController();
-  };
-  const accept = (eventId: string): boolean => {
-    if (shown !== null) return stands(eventId, shown);
-    const approved = withApproval(document, eventId, now());
-    if (approved !== null) update(() => approved);
-    return approved !== null;
   };
   return {
     get document() {
       return document;
     },
     update,
-    faults,
-    speed,
-    approvals: approvals.list,
-    now,
     until: (at, signal) => systemClock.sleep(at - now(), AbortSignal.any([signal, changed.signal])),
     body: (apiVersion) => {
       update(advance);
@@ -88,14 +99,12 @@ export function createStage(speed: number, log: Log): Stage {
       shown = body;
       log.info({ bytes: Buffer.byteLength(body) }, 'document shown');
     },
-    inject: (fault, scope) => {
-      log.info({ fault, scope }, 'fault');
-      if (fault.kind === 'incarnation-reset') update(withIncarnationReset);
-      else faults.add(fault, scope, now());
-    },
-    approve: (eventIds, vm) => {
+    accept: (eventId) => {
       update(advance);
-      return eventIds.map((eventId) => approvals.add(eventId, vm, accept(eventId))).every(Boolean);
+      if (shown !== null) return stands(eventId, shown);
+      const approved = withApproval(document, eventId, now());
+      if (approved !== null) update(() => approved);
+      return approved !== null;
     },
   };
 }
