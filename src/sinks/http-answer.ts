@@ -1,5 +1,6 @@
 // What an HTTP answer, or the lack of one, means for a delivery.
 import type { DeliveryReason, Outcome } from '../core/delivery.ts';
+import { codesOf, networkReason } from './network-fault.ts';
 
 /** What came back from one POST. */
 export interface HttpAnswer {
@@ -57,57 +58,40 @@ const textOf = (value: string | string[] | undefined): string =>
 // Certificates get renewed and clocks get set, but neither within seconds.
 const tlsPauseMs = 5 * 60_000;
 
-const reasonsOfCodes: Readonly<Record<string, DeliveryReason>> = {
-  ECONNREFUSED: 'connection-refused',
-  ECONNRESET: 'connection-reset',
-  ECONNABORTED: 'connection-reset',
-  EPIPE: 'connection-reset',
+const reasonsOfClient: Readonly<Record<string, DeliveryReason>> = {
   UND_ERR_SOCKET: 'connection-reset',
-  EHOSTUNREACH: 'host-unreachable',
-  EHOSTDOWN: 'host-unreachable',
-  ENETUNREACH: 'host-unreachable',
-  ENETDOWN: 'host-unreachable',
-  EADDRNOTAVAIL: 'host-unreachable',
-  ENOTFOUND: 'name-not-found',
-  EAI_AGAIN: 'name-not-found',
-  ETIMEDOUT: 'timeout',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_OVERFLOW: 'protocol',
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'protocol',
 };
 
-const reasonsOfConfiguration: Readonly<Record<string, DeliveryReason>> = {
+const reasonsOfSettings: Readonly<Record<string, DeliveryReason>> = {
   ERR_EGRESS_BLOCKED: 'egress-blocked',
-  ERR_INVALID_URL: 'invalid-url',
   UND_ERR_INVALID_ARG: 'invalid-header',
 };
 
-// OpenSSL's verification codes as Node spells them, and everything that starts with ERR_SSL_ or ERR_TLS_.
-const tlsCode =
-  /^(ERR_SSL_|ERR_TLS_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|EPROTO$)/;
-
 /**
- * What the error of a request means. Only its code is looked at: its text may quote the URL.
+ * What the error of a request means.
  * @param reused whether the request went over a connection that had served another one before
  */
 export function outcomeOfError(error: unknown, reused: boolean): Outcome {
-  const code = codeOf(error);
-  const fault = reasonsOfConfiguration[code];
+  const codes = codesOf(error);
+  const fault = first(codes, (code) => reasonsOfSettings[code]);
   if (fault !== undefined) return { status: 'unavailable', reason: fault };
-  if (tlsCode.test(code)) return { status: 'retryable', reason: 'tls', retryAfterMs: tlsPauseMs };
-  if (code.startsWith('HPE_')) return { status: 'retryable', reason: 'protocol' };
-  const reason = reasonsOfCodes[code] ?? 'unexpected';
+  const reason = first(codes, reasonOfCode) ?? 'unexpected';
+  if (reason === 'tls') return { status: 'retryable', reason, retryAfterMs: tlsPauseMs };
   const stale = reused && reason === 'connection-reset';
   return { status: 'retryable', reason, ...(stale ? { stale } : {}) };
 }
 
-/** The first code in an error, its cause or, for several addresses tried in turn, its parts. */
-function codeOf(error: unknown, depth = 0): string {
-  if (typeof error !== 'object' || error === null || depth > 4) return '';
-  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };
-  if (typeof code === 'string' && code !== '') return code;
-  const parts = [cause, ...(Array.isArray(errors) ? errors : [])];
-  return parts.map((part) => codeOf(part, depth + 1)).find((found) => found !== '') ?? '';
+const reasonOfCode = (code: string): DeliveryReason | undefined =>
+  reasonsOfClient[code] ?? (code.startsWith('HPE_') ? 'protocol' : (networkReason(code) ?? undefined));
+
+function first<Value>(codes: readonly string[], meaning: (code: string) => Value | undefined) {
+  for (const code of codes) {
+    const value = meaning(code);
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }

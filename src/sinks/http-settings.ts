@@ -36,15 +36,21 @@ const deniedHeaders: readonly string[] = [
   'user-agent',
 ];
 
-const headerName = z
-  .string()
-  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'Not a header name')
-  .refine((name) => !isDenied(name.toLowerCase()), 'This header is the sink’s own to set');
-
 const isDenied = (name: string): boolean => deniedHeaders.includes(name) || name.startsWith('webhook-');
 
 /** More headers for each request, such as a bearer token; their values may be secrets. */
 export const headerSettings = z
-  .record(headerName, secret())
+  .record(z.string(), secret())
+  .superRefine((headers, context) => {
+    for (const name of Object.keys(headers)) {
+      const message = faultOf(name);
+      if (message !== null) context.addIssue({ code: 'custom', path: [name], message });
+    }
+  })
   .prefault({})
   .describe('More headers for each request, such as `Authorization`; values may be secrets.');
+
+function faultOf(name: string): string | null {
+  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return 'This is no name for a header';
+  return isDenied(name.toLowerCase()) ? 'This header is set by the sink itself' : null;
+}

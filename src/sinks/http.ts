@@ -1,10 +1,10 @@
 // One POST and what the answer means: the body of every sink that speaks HTTP.
-
 import { type Secret, SecretUnreadable } from '../config/secret.ts';
-import type { DeliveryReason, Outcome } from '../core/delivery.ts';
+import type { Outcome } from '../core/delivery.ts';
+import { openAttempts } from './attempts.ts';
 import { type HttpAnswer, outcomeOfAnswer, outcomeOfError } from './http-answer.ts';
 import { type HttpRequest, openHttpClient } from './http-client.ts';
-import type { OutgoingRecord, Sink } from './sink.ts';
+import type { CheckResult, OutgoingRecord, Sink } from './sink.ts';
 
 /** The parsed `httpSettings`. */
 export interface HttpSinkSettings {
@@ -14,7 +14,7 @@ export interface HttpSinkSettings {
   readonly connectTimeout: number;
 }
 
-/** What a sink of its own adds to the POST. */
+/** What one kind of HTTP sink adds: its message, and its own reading of an answer. */
 export interface HttpMessages {
   /**
    * What is sent for a record.
@@ -29,69 +29,59 @@ export interface HttpMessages {
 export function openHttpSink(settings: HttpSinkSettings, messages: HttpMessages): Sink {
   const { allowHttp, timeout: timeoutMs, connectTimeout: connectTimeoutMs } = settings;
   const client = openHttpClient({ allowLoopback: allowHttp, timeoutMs, connectTimeoutMs });
+  const attempts = openAttempts(timeoutMs);
   const outcomeOf = messages.outcomeOf ?? outcomeOfAnswer;
-  const underway = new Set<Promise<unknown>>();
-  let closed = false;
 
-  const attempt = async (work: (stop: AbortSignal) => Promise<Outcome>, signal: AbortSignal) => {
-    if (closed || signal.aborted) return retryable('aborted');
-    const opened = client.connections;
-    const limit = AbortSignal.timeout(timeoutMs);
-    try {
-      return await work(AbortSignal.any([signal, limit]));
-    } catch (error) {
-      if (signal.aborted) return retryable('aborted');
-      if (limit.aborted) return retryable('timeout');
-      if (error instanceof SecretUnreadable) return unavailable('secret-unreadable');
-      return outcomeOfError(error, client.connections === opened);
-    }
-  };
-
-  const tracked = async (running: Promise<Outcome>): Promise<Outcome> => {
-    underway.add(running);
-    return await running.finally(() => underway.delete(running));
-  };
-
-  const withUrl = (work: (url: URL, stop: AbortSignal) => Promise<Outcome>) => async (stop: AbortSignal) => {
-    const url = targetOf(settings.url.reveal());
-    if (url === null) return unavailable('invalid-url');
-    if (url.protocol === 'http:' && !allowHttp) return unavailable('egress-blocked');
-    return await work(url, stop);
+  const attempt = (signal: AbortSignal, work: (url: URL, stop: AbortSignal) => Promise<Outcome>) => {
+    const connectionsBefore = client.connections;
+    return attempts.run(
+      async (stop) => {
+        const target = targetOf(settings.url.reveal(), allowHttp);
+        return target instanceof URL ? await work(target, stop) : target;
+      },
+      (error) => faultOf(error, client.connections === connectionsBefore),
+      signal,
+    );
   };
 
   return {
-    send: (outgoing, signal) => {
-      const post = withUrl(async (url, stop) => {
-        const answer = await client.post({ url, ...messages.messageOf(outgoing) }, stop);
-        return outcomeOf(answer, Date.now());
-      });
-      return tracked(attempt(post, signal));
-    },
-    check: async (signal) => {
-      const connect = withUrl(async (url, stop) => {
-        await client.connect(url, stop);
-        return { status: 'delivered' };
-      });
-      const outcome = await tracked(attempt(connect, signal));
-      if (outcome.status === 'delivered') return { ok: true, detail: 'the receiver can be connected to' };
-      return { ok: false, detail: `the receiver cannot be connected to: ${outcome.reason}` };
-    },
+    send: (outgoing, signal) =>
+      attempt(signal, async (url, stop) =>
+        outcomeOf(await client.post({ url, ...messages.messageOf(outgoing) }, stop), Date.now()),
+      ),
+    check: async (signal) =>
+      checked(
+        await attempt(signal, async (url, stop) => {
+          await client.connect(url, stop);
+          return { status: 'delivered' };
+        }),
+      ),
     [Symbol.asyncDispose]: async () => {
-      closed = true;
-      await Promise.allSettled(underway);
+      await attempts[Symbol.asyncDispose]();
       await client[Symbol.asyncDispose]();
     },
   };
 }
 
-const retryable = (reason: DeliveryReason): Outcome => ({ status: 'retryable', reason });
-const unavailable = (reason: DeliveryReason): Outcome => ({ status: 'unavailable', reason });
-
-/** The one place where a URL is parsed: the error of `new URL` carries the whole text, so it stays here. */
-function targetOf(text: string): URL | null {
+/**
+ * The one place where a URL is parsed: the error of `new URL` carries the whole text, so it stays here.
+ * @returns the URL, or why the sink cannot be used as it is configured
+ */
+function targetOf(text: string, allowHttp: boolean): URL | Outcome {
   const url = URL.parse(text);
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null;
+  const invalid: Outcome = { status: 'unavailable', reason: 'invalid-url' };
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return invalid;
   // Neither would be sent, and a person who wrote them expects that they are.
-  if (url.username !== '' || url.password !== '' || url.hash !== '') return null;
-  return url;
+  if (url.username !== '' || url.password !== '' || url.hash !== '') return invalid;
+  return url.protocol === 'https:' || allowHttp ? url : { status: 'unavailable', reason: 'egress-blocked' };
 }
+
+function faultOf(error: unknown, reused: boolean): Outcome {
+  if (error instanceof SecretUnreadable) return { status: 'unavailable', reason: 'secret-unreadable' };
+  return outcomeOfError(error, reused);
+}
+
+const checked = (outcome: Outcome): CheckResult =>
+  outcome.status === 'delivered'
+    ? { ok: true, detail: 'the receiver can be connected to' }
+    : { ok: false, detail: `the receiver cannot be connected to: ${outcome.reason}` };

@@ -1,5 +1,6 @@
 // Lets one operation run at a time, for work that cannot be called back once it has begun.
 import type { Outcome } from '../core/delivery.ts';
+import { aborted, timedOut } from './attempts.ts';
 
 /**
  * A caller may stop waiting, by its signal or by the time limit; the operation itself goes on, and the next
@@ -44,9 +45,6 @@ export function openLane(timeoutMs: number): Lane {
     },
   };
 }
-
-const aborted: Outcome = { status: 'retryable', reason: 'aborted' };
-const timedOut: Outcome = { status: 'retryable', reason: 'timeout' };
 
 function begin(recordId: string, operation: () => Promise<Outcome>): Running {
   const begun: Running = {

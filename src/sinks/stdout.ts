@@ -1,4 +1,5 @@
 // Writes records to standard output, one JSON line each.
+import type { Writable } from 'node:stream';
 import * as z from 'zod';
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
 import { openLane } from './lane.ts';
@@ -6,7 +7,7 @@ import { defineSink, type Sink, streamFilter } from './sink.ts';
 
 const newline = Buffer.from('\n');
 // A reader that takes nothing for so long is no reader at the moment.
-const timeoutMs = 15_000;
+const patienceMs = 15_000;
 
 export const stdout = defineSink({
   type: 'stdout',
@@ -14,33 +15,36 @@ export const stdout = defineSink({
   settings: z.strictObject({}),
   filter: streamFilter,
   policy: dataPolicy,
-  open: () => openStdout(),
+  open: () => openStreamSink(process.stdout),
 });
 
-function openStdout(): Sink {
+/**
+ * A sink that writes lines to a stream and leaves it open.
+ * @param timeoutMs how long a reader may take for one line
+ */
+export function openStreamSink(stream: Writable, timeoutMs = patienceMs): Sink {
   const lane = openLane(timeoutMs);
   return {
-    // One write per line: a record and its line end never come apart.
-    send: ({ record, bytes }, signal) =>
-      lane.run(record.id, () => write(Buffer.concat([bytes, newline])), signal),
+    send: ({ record, bytes }, signal) => lane.run(record.id, () => writeLine(stream, bytes), signal),
     check: async () =>
-      process.stdout.writable
-        ? { ok: true, detail: 'standard output is open' }
-        : { ok: false, detail: 'standard output is closed' },
+      stream.writable
+        ? { ok: true, detail: 'the stream is open' }
+        : { ok: false, detail: 'nobody reads the stream' },
     [Symbol.asyncDispose]: () => lane[Symbol.asyncDispose](),
   };
 }
 
 /** Settles when the operating system took the line: whoever waits for it feels a slow reader. */
-function write(line: Buffer): Promise<Outcome> {
-  const stream = process.stdout;
-  return new Promise((resolve) => {
-    // Without a listener, a reader that went away would end the whole program.
-    const swallow = () => undefined;
-    stream.once('error', swallow);
-    stream.write(line, (error) => {
-      setImmediate(() => stream.off('error', swallow));
-      resolve(error ? { status: 'retryable', reason: 'broken-pipe' } : { status: 'delivered' });
-    });
+function writeLine(stream: Writable, bytes: Buffer): Promise<Outcome> {
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  // Without a listener, a reader that went away would end the whole program.
+  const ignore = () => undefined;
+  stream.on('error', ignore);
+  // One write: a record and its line end never come apart.
+  stream.write(Buffer.concat([bytes, newline]), (error) => {
+    resolve(error ? { status: 'retryable', reason: 'broken-pipe' } : { status: 'delivered' });
+    // The stream tells of the error after it told the callback.
+    setImmediate(() => stream.off('error', ignore));
   });
+  return promise;
 }

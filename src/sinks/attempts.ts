@@ -1,0 +1,50 @@
+// Gives each attempt its time and its end, and waits for those under way before a sink closes.
+import type { Outcome } from '../core/delivery.ts';
+
+export const aborted: Outcome = { status: 'retryable', reason: 'aborted' };
+export const timedOut: Outcome = { status: 'retryable', reason: 'timeout' };
+
+export interface Attempts extends AsyncDisposable {
+  /**
+   * Never rejects.
+   * @param work must end soon after its `stop` aborts; what it throws is read by `outcomeOf`
+   */
+  run(
+    work: (stop: AbortSignal) => Promise<Outcome>,
+    outcomeOf: (error: unknown) => Outcome,
+    signal: AbortSignal,
+  ): Promise<Outcome>;
+}
+
+/** @param timeoutMs how long one attempt may take as a whole */
+export function openAttempts(timeoutMs: number): Attempts {
+  const underway = new Set<Promise<Outcome>>();
+  let closed = false;
+  return {
+    run: async (work, outcomeOf, signal) => {
+      if (closed || signal.aborted) return aborted;
+      const attempt = bounded(work, outcomeOf, signal, timeoutMs);
+      underway.add(attempt);
+      return await attempt.finally(() => underway.delete(attempt));
+    },
+    [Symbol.asyncDispose]: async () => {
+      closed = true;
+      await Promise.all(underway);
+    },
+  };
+}
+
+async function bounded(
+  work: (stop: AbortSignal) => Promise<Outcome>,
+  outcomeOf: (error: unknown) => Outcome,
+  signal: AbortSignal,
+  timeoutMs: number,
+): Promise<Outcome> {
+  const limit = AbortSignal.timeout(timeoutMs);
+  try {
+    return await work(AbortSignal.any([signal, limit]));
+  } catch (error) {
+    if (signal.aborted) return aborted;
+    return limit.aborted ? timedOut : outcomeOf(error);
+  }
+}
