@@ -28,7 +28,7 @@ export async function runProgram(
   const { stdout, stderr } = process;
   const { signal, onHangup } = stop;
   const code = await dispatch(process.argv.slice(2), commands, { stdout, stderr, signal, onHangup });
-  process.exitCode = code === 0 && stop.interrupted() ? exitCodes.interrupted : code;
+  process.exitCode = stop.interrupted() ? exitCodes.interrupted : code;
   setTimeout(() => process.exit(), limits.lingerMsMax).unref();
 }
 

@@ -16,6 +16,21 @@ const line = (name: string, summary: string, load: () => Promise<Command>): Regi
 
 export const registry: readonly RegisteredCommand[] = [
   line(
+    'agent',
+    "Watches this VM's Scheduled Events and passes every change on to the sinks.",
+    async () => (await import('./agent.ts')).agent,
+  ),
+  line(
+    'check',
+    'Validates a configuration file and reaches everything it names.',
+    async () => (await import('./check.ts')).check,
+  ),
+  line(
+    'current',
+    'Says what the instance metadata service announces for this VM now.',
+    async () => (await import('./current.ts')).current,
+  ),
+  line(
     'config schema',
     'Prints the JSON Schema of a configuration file.',
     async () => (await import('./config-schema.ts')).configSchema,

@@ -26,12 +26,12 @@ export interface SettingsTable {
 export function describe(title: string, schema: SettingSchema): SettingsTable[] {
   const nested: SettingsTable[] = [];
   const rows = rowsBelow(schema, '', nested);
-  return [{ title, description: schema.description ?? '', rows }, ...nested];
+  return [{ title: `\`${title}\``, description: schema.description ?? '', rows }, ...nested];
 }
 
 function rowsBelow(schema: SettingSchema, path: string, nested: SettingsTable[]): SettingRow[] {
   const { properties = {}, required = [], additionalProperties } = schema;
-  const rows = Object.entries(properties).flatMap(([key, child]) =>
+  const rows = typeFirst(Object.entries(properties)).flatMap(([key, child]) =>
     rowsOf(child, path === '' ? key : `${path}.${key}`, required.includes(key), nested),
   );
   if (!additionalProperties || isPlain(additionalProperties)) return rows;
@@ -46,13 +46,16 @@ function rowsOf(
 ): SettingRow[] {
   const kinds = schema.secret === true ? new Map<string, SettingSchema>() : kindsOf(schema);
   for (const [kind, child] of kinds) {
-    const title = `${key}, type: ${kind}`;
+    const title = `\`${key}\`, type: \`${kind}\``;
     nested.push({ title, description: kindDescription(child), rows: rowsBelow(child, key, nested) });
   }
   const row = { key, type: typeOf(schema), ...defaultOf(schema), required, secret: schema.secret === true };
   const below = schema.secret === true || kinds.size > 0 ? [] : rowsBelow(schema, key, nested);
   return [{ ...row, description: schema.description ?? '' }, ...below];
 }
+
+const typeFirst = <Entry extends readonly [string, unknown]>(entries: readonly Entry[]): Entry[] =>
+  entries.toSorted(([a], [b]) => Number(b === 'type') - Number(a === 'type'));
 
 const kindDescription = (kind: SettingSchema): string =>
   kind.description ?? kind.properties?.['type']?.description ?? '';
@@ -68,12 +71,19 @@ function typeOf(schema: SettingSchema): string {
   if (schema.const !== undefined) return `always \`${String(schema.const)}\``;
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${String(value)}\``).join(', ');
   if (schema.quantity !== undefined) return `${schema.quantity}, ${schema.from} to ${schema.to}`;
-  if (schema.type === 'array')
-    return `list of ${schema.items === undefined ? 'values' : typeOf(schema.items)}`;
-  if (schema.type === 'object') return schema.additionalProperties ? 'names with values' : 'settings';
+  if (schema.type === 'array') return `list of ${severalOf(schema.items ?? {})}`;
+  if (schema.type === 'object') {
+    return schema.additionalProperties ? `names with ${severalOf(schema.additionalProperties)}` : 'settings';
+  }
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices !== undefined) return choices.map(typeOf).join(' or ');
   return `${schema.format === 'uri' ? 'URL' : (schema.type ?? 'any')}${boundsOf(schema)}`;
+}
+
+function severalOf(schema: SettingSchema): string {
+  if (schema.secret === true) return 'secrets';
+  if (kindsOf(schema).size > 0 || schema.properties !== undefined) return 'settings';
+  return typeOf(schema);
 }
 
 function boundsOf({ minimum, maximum }: SettingSchema): string {
@@ -101,11 +111,10 @@ function tableMarkdown({ title, description, rows }: SettingsTable): string {
   return [`## ${title}`, '', ...intro, ...head, ...lines, ''].join('\n');
 }
 
-const cellsOf = (row: SettingRow): string[] => [
-  `\`${row.key}\``,
-  row.type,
-  row.default === undefined ? (row.required ? 'required' : '') : `\`${row.default}\``,
-  row.description,
-];
+function cellsOf(row: SettingRow): string[] {
+  const otherwise = row.required ? 'required' : '';
+  const usual = row.default === undefined ? otherwise : `\`${row.default}\``;
+  return [`\`${row.key}\``, row.type, usual, row.description];
+}
 
 const escapeCell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');

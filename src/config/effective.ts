@@ -20,8 +20,8 @@ export function effectiveSettings(schema: SettingSchema, written: unknown): unkn
 
 function completed(schema: SettingSchema, value: Readonly<Record<string, unknown>>): unknown {
   const properties = schema.properties ?? {};
-  const keys = [...Object.keys(properties), ...Object.keys(value).filter((key) => !(key in properties))];
-  const entries = keys.map((key) => {
+  const keys = new Set([...Object.keys(value), ...Object.keys(properties)]);
+  const entries = [...keys].map((key) => {
     const child = properties[key] ?? (schema.additionalProperties || {});
     return [key, effectiveSettings(child, value[key])] as const;
   });

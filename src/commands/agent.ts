@@ -1,0 +1,44 @@
+// `seb agent`: runs the agent on this VM until it is told to stop.
+import { runAgent } from '../agent/agent.ts';
+import { agentSettings } from '../agent/settings.ts';
+import { systemClock } from '../clock.ts';
+import { loadConfiguration } from '../config/load.ts';
+import { plainSecrets } from '../config/secret.ts';
+import { openLog } from '../log.ts';
+import { defineCommand } from './command.ts';
+import { chosenFile, fileOption } from './program.ts';
+
+export const agent = defineCommand({
+  name: 'agent',
+  summary: "Watches this VM's Scheduled Events and passes every change on to the sinks.",
+  options: fileOption('agent'),
+  examples: [
+    {
+      line: 'agent -c agent.yaml',
+      shows: 'the agent, until SIGTERM or Ctrl-C; its log goes to standard error',
+    },
+  ],
+  notes: [
+    'Running an agent switches Scheduled Events on for the VM. From then on a restart or redeploy that a user asks for waits up to 15 minutes, unless something approves it.',
+    'SIGTERM and SIGINT let the attempt in hand finish and end the agent within 10 seconds; SIGHUP reopens the files of file sinks after they were rotated.',
+    'Every setting: "seb config docs". What a file comes to: "seb config show -c FILE". Whether it works: "seb check -c FILE".',
+  ],
+  async run(context) {
+    const settings = loadConfiguration(chosenFile(context, 'agent'), agentSettings);
+    const log = openLog('agent', settings.log.level);
+    for (const setting of plainSecrets(settings)) {
+      log.warn(
+        { setting },
+        'a secret stands in the configuration file; { file: PATH } keeps it out of backups',
+      );
+    }
+    if (Object.keys(settings.sinks).length === 0) {
+      log.warn({}, 'no sinks are configured: what happens is recorded on this disk and goes nowhere');
+    }
+    const reopening = context.onHangup === undefined ? {} : { onReopen: context.onHangup };
+    const end = await runAgent(settings, { clock: systemClock, log, signal: context.signal, ...reopening });
+    if (end.ok) return 0;
+    context.stderr.write(`seb: ${end.reason}\n`);
+    return 1;
+  },
+});

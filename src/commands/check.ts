@@ -1,0 +1,71 @@
+// `seb check`: whether a configuration file is right, and whether what it names can be reached.
+import { loadConfiguration } from '../config/load.ts';
+import type { CheckResult } from '../sinks/sink.ts';
+import { agentChecks, type Check } from './agent-checks.ts';
+import { defineCommand, textOption } from './command.ts';
+import {
+  chosenProgram,
+  defaultFile,
+  fileOption,
+  type ProgramName,
+  programOf,
+  programOption,
+} from './program.ts';
+import { type Column, outputOptions, printRows } from './table.ts';
+
+// The first answer of the metadata service may take two minutes; nothing else comes near that.
+const checkMsMax = 130_000;
+
+export const check = defineCommand({
+  name: 'check',
+  summary: 'Validates a configuration file and reaches everything it names.',
+  options: { ...fileOption('agent'), ...programOption, ...outputOptions },
+  examples: [
+    { line: 'check -c agent.yaml', shows: 'one line for the file, its directory, IMDS and each sink' },
+    { line: 'check -c consumer.yaml -o json', shows: 'the file, the hub and the store, as JSON' },
+  ],
+  notes: [
+    'No record is sent. Ends with 1 when something cannot be reached, and with 2 when the file is wrong.',
+  ],
+  async run(context) {
+    const chosen = chosenProgram(context);
+    const path = textOption(context, 'config') ?? defaultFile(chosen ?? 'agent');
+    const checks = await checksOf(chosen ?? programOf(path), path);
+    const signal = AbortSignal.any([context.signal, AbortSignal.timeout(checkMsMax)]);
+    const rows = await Promise.all(
+      checks.map(async (each) => ({ name: each.name, ...(await tried(each, signal)) })),
+    );
+    await printRows(context, columns, [{ name: 'file', ok: true, detail: path }, ...rows]);
+    return rows.every(({ ok }) => ok) ? 0 : 1;
+  },
+});
+
+async function checksOf(program: ProgramName, path: string): Promise<readonly Check[]> {
+  const { agentSettings } = await import('../agent/settings.ts');
+  if (program === 'agent') return agentChecks(loadConfiguration(path, agentSettings));
+  return [];
+}
+
+/** A check that throws has failed; its message may hold anything, so only the kind of error is told. */
+async function tried(each: Check, signal: AbortSignal): Promise<CheckResult> {
+  try {
+    return await each.run(signal);
+  } catch (error) {
+    return { ok: false, detail: `unexpected ${error instanceof Error ? error.constructor.name : 'failure'}` };
+  }
+}
+
+interface CheckRow extends CheckResultFields {
+  readonly name: string;
+}
+type CheckResultFields = Pick<CheckResult, 'ok' | 'detail'>;
+
+const columns: readonly Column<CheckRow>[] = [
+  { name: 'check', value: ({ name }) => name },
+  {
+    name: 'result',
+    value: ({ ok }) => (ok ? 'ok' : 'failed'),
+    tone: ({ ok }) => (ok ? 'green' : 'red'),
+  },
+  { name: 'detail', value: ({ detail }) => detail, elastic: true },
+];

@@ -1,0 +1,63 @@
+// Whether the `config` commands say what may stand in a file, and what a file comes to.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { agentSettings } from '../../src/agent/settings.ts';
+import { runCommandLine } from '../support/command-line.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const marker = 'MARKER-OF-A-SECRET';
+
+function fileWith(text: string) {
+  const directory = temporaryDirectory();
+  const path = join(directory.path, 'settings.yaml');
+  writeFileSync(path, text);
+  return { path, [Symbol.dispose]: () => directory[Symbol.dispose]() };
+}
+
+it('prints a JSON Schema that refuses unknown settings and knows every kind of sink', async () => {
+  const { exitCode, stdout } = await runCommandLine(['config', 'schema']);
+  const schema = JSON.parse(stdout);
+  expect(exitCode).toBe(0);
+  expect(schema).toMatchObject({
+    $schema: expect.stringContaining('json-schema.org'),
+    additionalProperties: false,
+  });
+  const kinds = schema.properties.sinks.additionalProperties.oneOf;
+  expect(kinds.map((kind: { title: string }) => kind.title)).toEqual(
+    expect.arrayContaining(['file', 'stdout', 'webhook']),
+  );
+});
+
+it('prints every setting as Markdown', async () => {
+  const { exitCode, stdout } = await runCommandLine(['config', 'docs']);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('| `imds.pollInterval` | duration, 250ms to 60s | `1s` |');
+  expect(stdout).toContain('type: `webhook`');
+});
+
+it('shows effective settings that are a valid file again, without a secret', async () => {
+  using file = fileWith(`sinks: { hook: { type: webhook, url: "https://x/${marker}", timeout: 5s } }`);
+  const { exitCode, stdout, stderr } = await runCommandLine(['config', 'show', '-c', file.path]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(stdout).not.toContain(marker);
+  const shown = parse(stdout);
+  expect(shown).toMatchObject({
+    imds: { pollInterval: '1s' },
+    sinks: { hook: { url: '***', timeout: '5s' } },
+  });
+  expect(agentSettings.safeParse(shown).success).toBe(true);
+});
+
+it('refuses to show a wrong file, and names the place of the fault', async () => {
+  using file = fileWith(`imds: { pollIntervall: 1s }`);
+  const run = await runCommandLine(['config', 'show', '-c', file.path]);
+  expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(run.stderr).toContain('imds: there is no setting "pollIntervall" here');
+});
+
+it('knows only two programs', async () => {
+  const run = await runCommandLine(['config', 'schema', '--program', 'agnet']);
+  expect(run).toMatchObject({ exitCode: 2, stderr: 'seb: --program takes agent or consumer, not "agnet"\n' });
+});
