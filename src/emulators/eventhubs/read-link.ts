@@ -1,0 +1,159 @@
+// Links on which clients read a partition.
+import type { AmqpError, AmqpSender } from './amqp.ts';
+import { giveBackCredit, refuseLink, sendBudget } from './amqp.ts';
+import { encodeDelivery, runtimeMetrics } from './delivery.ts';
+import * as errors from './errors.ts';
+import { FAULT_DELAY_MS, type Fault } from './faults.ts';
+import type { Hub } from './hub.ts';
+import type { Reader } from './ownership.ts';
+import type { LoggedEvent, PartitionLog } from './partition-log.ts';
+import { findHub, type Peer } from './service.ts';
+import { startPosition } from './start-position.ts';
+
+export interface ReadAddress {
+  readonly hub: string;
+  readonly group: string;
+  readonly partition: string;
+}
+
+const EPOCH = 'com.microsoft:epoch';
+const RUNTIME_METRICS = 'com.microsoft:enable-receiver-runtime-metric';
+
+/** Events per turn of the event loop, so that one reader does not hold up the others. */
+const TURN_EVENTS_MAX = 500;
+
+interface Place {
+  readonly hub: Hub;
+  readonly log: PartitionLog;
+  readonly path: string;
+}
+
+const pathOf = ({ hub, group, partition }: ReadAddress): string =>
+  `${hub}/ConsumerGroups/${group}/Partitions/${partition}`;
+
+/** @returns what the address names, or why a reader may not have it */
+function locate(peer: Peer, address: ReadAddress): Place | AmqpError {
+  const path = pathOf(address);
+  if (!peer.claims.allow(path, 'listen')) return errors.unauthorized('no valid token lets the link listen');
+  const hub = findHub(peer.service, address.hub);
+  if (hub === undefined) return errors.notFound(address.hub);
+  if (!hub.hasGroup(address.group)) return errors.notFound(`${hub.name}/ConsumerGroups/${address.group}`);
+  const log = hub.partition(address.partition);
+  return log === undefined
+    ? errors.partitionOutOfRange(address.partition, hub.partitions.length)
+    : { hub, log, path };
+}
+
+function epochOf(link: AmqpSender): number | undefined {
+  const epoch = link.properties?.[EPOCH];
+  return typeof epoch === 'number' ? epoch : undefined;
+}
+
+const wantsMetrics = (link: AmqpSender): boolean =>
+  [link.desired_capabilities ?? []].flat().includes(RUNTIME_METRICS);
+
+interface Reading extends Place {
+  readonly peer: Peer;
+  readonly link: AmqpSender;
+  readonly hasMetrics: boolean;
+  nextSequenceNumber: number;
+  draining: boolean;
+  /** The turn that is due: an immediate, or a timer when a fault slows the reader down. */
+  turn: NodeJS.Immediate | NodeJS.Timeout | undefined;
+}
+
+/** rhea updates credit between turns only, so every turn of the event loop delivers one portion. */
+function schedule(reading: Reading): void {
+  reading.turn ??= setImmediate(() => deliverPortion(reading));
+}
+
+function deliverPortion(reading: Reading): void {
+  reading.turn = undefined;
+  const { peer, link, log } = reading;
+  if (!link.is_open()) return;
+  if (!peer.claims.allow(reading.path, 'listen'))
+    return link.close(errors.unauthorized('the token of the link has expired'));
+  const budget = sendBudget(link);
+  const events = budget === 0 ? [] : log.read(reading.nextSequenceNumber, Math.min(budget, TURN_EVENTS_MAX));
+  if (events.length > 0) return deliver(reading, events);
+  if (reading.draining && budget > 0) giveBackCredit(link);
+}
+
+function deliver(reading: Reading, events: readonly LoggedEvent[]): void {
+  const { peer, hub, log } = reading;
+  const { faults, counters } = peer.service;
+  const fault = faults.strike('receive', { hub: hub.name, partition: log.id });
+  if (fault !== undefined) return suffer(reading, fault);
+  for (const event of events) send(reading, event);
+  counters.eventsDelivered += events.length;
+  schedule(reading);
+}
+
+function send(reading: Reading, event: LoggedEvent): void {
+  const { peer, log, link } = reading;
+  const metrics = reading.hasMetrics ? runtimeMetrics(log.state, peer.service.clock.now()) : undefined;
+  link.send(encodeDelivery(event, metrics), undefined, 0);
+  reading.nextSequenceNumber = event.sequenceNumber + 1;
+}
+
+function suffer(reading: Reading, { name, delayMs = FAULT_DELAY_MS }: Fault): void {
+  if (name === 'drop-on-receive') return reading.peer.drop();
+  if (name === 'detach-on-receive') return reading.link.close(errors.detachForced);
+  reading.turn = setTimeout(() => deliverPortion(reading), delayMs);
+}
+
+function stop(reading: Reading): void {
+  clearTimeout(reading.turn as NodeJS.Timeout | undefined);
+  clearImmediate(reading.turn as NodeJS.Immediate | undefined);
+}
+
+function begin(reading: Reading, onEnd: () => void): void {
+  const { peer, link, log } = reading;
+  const wake = (): void => schedule(reading);
+  const stopListening = [log.onKeep(wake), peer.onFlow(wake)];
+  link.on('sender_draining', () => {
+    reading.draining = true;
+    wake();
+  });
+  peer.service.counters.readers += 1;
+  peer.hold(link, () => {
+    for (const stopOne of stopListening) stopOne();
+    stop(reading);
+    peer.service.counters.readers -= 1;
+    onEnd();
+  });
+}
+
+/** Clients see the attach answered with settled deliveries, as the service does (vcabbage/amqp #43). */
+const SETTLED = 1;
+
+export function serveReader(peer: Peer, link: AmqpSender, address: ReadAddress): void {
+  const place = locate(peer, address);
+  if ('condition' in place) return refuseLink(link, place);
+  const start = startPosition(link.source?.filter, place.log);
+  if (!start.ok) return refuseLink(link, start.error);
+  const readers = place.hub.readers(address.group, address.partition);
+  const reader: Reader = {
+    epoch: epochOf(link),
+    evict: (error) => {
+      link.close(error);
+      peer.release(link);
+    },
+  };
+  const refused = readers.admit(reader);
+  if (refused !== undefined) return refuseLink(link, refused);
+  const { address: asked, filter } = link.source ?? {};
+  link.set_source({ address: asked ?? '', ...(filter ? { filter } : {}) });
+  link.set_target({});
+  link.local.attach.snd_settle_mode = SETTLED;
+  const reading: Reading = {
+    ...place,
+    peer,
+    link,
+    hasMetrics: wantsMetrics(link),
+    nextSequenceNumber: start.sequenceNumber,
+    draining: false,
+    turn: undefined,
+  };
+  begin(reading, () => readers.leave(reader));
+}
