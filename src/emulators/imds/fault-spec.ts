@@ -14,11 +14,12 @@ const words = [
   'incarnation-reset',
   'instance-down',
 ] as const;
-const status = z.int().min(400).max(599);
+const advice = `Expected one of ${words.join(', ')}, or a status from 400 to 599`;
+const status = z.int(advice).min(400, advice).max(599, advice);
 
 /** The settings of one fault; every one but `fault` may be left out. */
 export const faultSettings = z.strictObject({
-  fault: z.union([z.enum(words), status], `Expected one of ${words.join(', ')}, or a status from 400 to 599`),
+  fault: z.union([z.enum(words), status], advice),
   /** For `warming` and `slow`. */
   delay: span.optional(),
   /** For a status: seconds, or an HTTP date as it shall stand in the header. */

@@ -7,7 +7,7 @@ const advice = 'Expected a span of time such as 500ms, 30s, 15m, 24h or 7d';
 
 /** Gives milliseconds; a bare 0 needs no unit. At most 30 days. */
 export const span = z
-  .union([z.literal(0), z.string().regex(pattern)], advice)
+  .union([z.literal(0), z.string().regex(pattern, advice)], advice)
   .transform(toMs)
   .refine((ms) => ms <= 30 * 86_400_000, 'A span of time is at most 30d');
 
