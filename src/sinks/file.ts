@@ -30,17 +30,16 @@ export const file = defineSink({
 function openFile(path: string): Sink {
   const lane = openLane(timeoutMs);
   let handle: FileHandle | null = null;
-  let stale = false;
 
-  const letGo = async () => {
+  const letGo = async (): Promise<Outcome> => {
     const closing = handle;
     handle = null;
     await closing?.close().catch(() => undefined);
+    return { status: 'delivered' };
   };
 
   const current = async (): Promise<FileHandle> => {
-    if (handle !== null && (stale || !(await isStillAt(path, handle)))) await letGo();
-    stale = false;
+    if (handle !== null && !(await isStillAt(path, handle))) await letGo();
     handle ??= await openToAppend(path);
     return handle;
   };
@@ -63,9 +62,8 @@ function openFile(path: string): Sink {
         ? { ok: true, detail: `${path} can be appended to` }
         : { ok: false, detail: `${path}: ${outcome.reason}` };
     },
-    reopen: () => {
-      stale = true;
-    },
+    // At once, and not with the next record: until then a removed file would keep its room on the disk.
+    reopen: () => void lane.run('', letGo, new AbortController().signal),
     [Symbol.asyncDispose]: async () => {
       await lane[Symbol.asyncDispose]();
       await letGo();
@@ -76,6 +74,8 @@ function openFile(path: string): Sink {
 async function openToAppend(path: string): Promise<FileHandle> {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
   await mkdir(dirname(path), { recursive: true, mode: modeOfDirectory });
+  // A pipe has no end to sync, and a full one would hold a thread of the program for ever.
+  if ((await stat(path).catch(() => null))?.isFIFO()) throw new Error('a pipe keeps no records');
   return await open(path, flags, modeOfFile);
 }
 
