@@ -48,7 +48,10 @@ test('the first record is agent.started, and the numbers of records have no hole
   imds.show(fixture('04-livemigration-2-scheduled.json'));
   for (const run of [1, 2, 3]) {
     await using agent = startAgent(directory.path, imds.url);
-    await until('this run to begin', () => agent.records().filter(({ type }) => type.endsWith('agent.started.v1')).length === run);
+    await until(
+      'this run to begin',
+      () => agent.records().filter(({ type }) => type.endsWith('agent.started.v1')).length === run,
+    );
     await until('the event', () => agent.eventRecords().length === 1);
   }
   await using agent = startAgent(directory.path, imds.url);
@@ -68,7 +71,12 @@ test('an event that was there before the agent is marked initial, and one that c
   await until('the first event', () => agent.eventRecords().length === 1);
   imds.show(fixture('02-two-reboots-scheduled-incarnation-192.json'));
   await until('two more', () => agent.eventRecords().length >= 3);
-  expect(agent.eventRecords().slice(0, 3).map(({ data }) => data.initial)).toEqual([true, false, false]);
+  expect(
+    agent
+      .eventRecords()
+      .slice(0, 3)
+      .map(({ data }) => data.initial),
+  ).toEqual([true, false, false]);
 });
 
 test('records carry the observer, and whether the event names it', async () => {
@@ -93,7 +101,9 @@ test('while instance metadata is down the agent watches all the same, and stamps
   imds.show(fixture('04-livemigration-2-scheduled.json'));
   await using agent = startAgent(directory.path, imds.url);
   await until('the event', () => agent.eventRecords().length === 1);
-  await until('the VM to be known', () => agent.log.lines.some(({ message }) => message === 'this VM is known'));
+  await until('the VM to be known', () =>
+    agent.log.lines.some(({ message }) => message === 'this VM is known'),
+  );
   imds.show(fixture('05-livemigration-3-started.json'));
   await until('the start', () => agent.eventRecords().length === 2);
   const [scheduled, started] = agent.eventRecords();
@@ -129,7 +139,9 @@ test('heartbeats say what was last seen and how the queues stand', async () => {
   imds.show(fixture('04-livemigration-2-scheduled.json'));
   await using agent = startAgent(directory.path, imds.url, { heartbeatInterval: '1s' });
   const heartbeat = await until('a heartbeat after the event', () =>
-    agent.records().find((r) => r.type.endsWith('agent.heartbeat.v1') && JSON.stringify(r).includes('"events":1')),
+    agent
+      .records()
+      .find((r) => r.type.endsWith('agent.heartbeat.v1') && JSON.stringify(r).includes('"events":1')),
   );
   expect(heartbeat.data).toMatchObject({
     source: { state: 'fresh' },

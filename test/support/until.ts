@@ -10,11 +10,12 @@ export async function until<Value>(
   what: string,
   probe: () => Value | Promise<Value>,
   withinMs = 15_000,
-): Promise<NonNullable<Value>> {
+): Promise<Exclude<Value, false | null | undefined>> {
   const end = performance.now() + withinMs;
   for (;;) {
     const value = await probe();
-    if (value !== false && value !== null && value !== undefined) return value as NonNullable<Value>;
+    if (value !== false && value !== null && value !== undefined)
+      return value as Exclude<Value, false | null | undefined>;
     if (performance.now() > end) throw new Error(`waited ${withinMs} ms in vain: ${what}`);
     await delay(10);
   }
