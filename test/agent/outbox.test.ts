@@ -29,9 +29,13 @@ test('one installation keeps one name', () => {
   using directory = temporaryDirectory();
   const names = [1, 2].map(() => {
     using open = openOutbox(directory.path, ['a']);
-    return (announce(open.outbox)[0]?.data as { agent: { instanceId: string } }).agent.instanceId;
+    return announce(open.outbox).map(
+      ({ id, data }) => [id, data as { agent: { instanceId: string } }] as const,
+    );
   });
-  expect(names[0]).toBe(names[1]);
+  const instances = names.flat().map(([, { agent }]) => agent.instanceId);
+  expect(instances[0]).toMatch(/^[0-9a-f-]{36}$/);
+  expect(instances[1]).toBe(instances[0]);
 });
 
 test('a commit that fails in the middle leaves nothing behind, and uses up no number', () => {

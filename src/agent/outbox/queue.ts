@@ -123,7 +123,7 @@ export function queueState(database: DatabaseSync, sink: string): QueueState {
   const counts = statement(
     database,
     `SELECT COUNT(*) FILTER (WHERE state = 'pending') AS pending, COUNT(*) FILTER (WHERE state = 'dead') AS dead
-     FROM delivery WHERE sink = ? AND state <> 'delivered'`,
+     FROM delivery WHERE sink = ? AND state IN ('pending', 'dead')`,
   ).get(sink);
   const oldest = statement(
     database,

@@ -18,7 +18,8 @@ export interface StoredRecord {
 export interface StoredDelivery {
   readonly sink: string;
   readonly sequence: number;
-  readonly state: 'pending' | 'delivered' | 'dead';
+  /** `discarded`: a person decided that it need not be made. */
+  readonly state: 'pending' | 'delivered' | 'dead' | 'discarded';
   readonly attempts: number;
   /** Epoch ms. */
   readonly dueAt: number;

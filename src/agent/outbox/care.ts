@@ -1,0 +1,132 @@
+// Looks after the queue from outside the agent: what waits, what died, try again, let go.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { BridgeRecord } from '../../core/record.ts';
+import { outboxFile } from './outbox.ts';
+import { restOf, wakeSink } from './queue.ts';
+import { putDelivery, readDelivery, readRecord, type StoredDelivery } from './rows.ts';
+import { statement, transaction } from './storage.ts';
+
+/** How a delivery looks to a person: `suspended` is a pending one whose sink is suspended. */
+export type CareState = 'pending' | 'suspended' | 'dead' | 'delivered' | 'discarded';
+
+/** One delivery, as `seb outbox list` shows it. Times are epoch ms. */
+export interface CareRow {
+  readonly id: string;
+  readonly sequence: number;
+  readonly sink: string;
+  readonly state: CareState;
+  readonly attempts: number;
+  /** Null once it is settled. */
+  readonly dueAt: number | null;
+  readonly committedAt: number;
+  readonly reason: string | null;
+}
+
+/** Which deliveries are meant: all that fit every given part. */
+export interface CareSelection {
+  readonly ids?: readonly string[];
+  readonly sink?: string;
+  readonly states?: readonly CareState[];
+  /** Only those whose record was committed before, epoch ms. */
+  readonly committedBefore?: number;
+}
+
+/**
+ * Opens the outbox of an agent, which may be running: SQLite keeps the two apart.
+ * @param directory the agent's `stateDir`
+ * @returns null when there is none; nothing is created
+ */
+export function openOutboxForCare(directory: string): DatabaseSync | null {
+  const path = join(directory, outboxFile);
+  return existsSync(path) ? new DatabaseSync(path, { timeout: 5_000 }) : null;
+}
+
+/** The deliveries that fit, oldest first. */
+export function listDeliveries(database: DatabaseSync, selection: CareSelection): CareRow[] {
+  return select(database, selection).map(({ row }) => row);
+}
+
+/** A record with all its deliveries; null when no record has this id. */
+export function showRecord(
+  database: DatabaseSync,
+  id: string,
+): { readonly record: BridgeRecord | null; readonly deliveries: readonly CareRow[] } | null {
+  const row = statement(database, 'SELECT * FROM record WHERE id = ? ORDER BY sequence DESC').get(id);
+  if (row === undefined) return null;
+  const stored = readRecord(row);
+  const record = stored === null ? null : (JSON.parse(stored.body.toString('utf8')) as BridgeRecord);
+  return { record, deliveries: listDeliveries(database, { ids: [id] }) };
+}
+
+/**
+ * Makes deliveries due at once, dead ones too, and wakes their sinks. Delivered ones stay delivered.
+ * @param now epoch ms
+ * @returns those that will be tried
+ */
+export function retryDeliveries(database: DatabaseSync, selection: CareSelection, now: number): CareRow[] {
+  return transaction(database, () => {
+    const chosen = select(database, { states: ['pending', 'suspended', 'dead'], ...selection });
+    const open = chosen.filter(({ row }) => row.state !== 'delivered' && row.state !== 'discarded');
+    for (const { delivery } of open) {
+      putDelivery(database, { ...delivery, state: 'pending', dueAt: now, settledAt: null, reason: null });
+      wakeSink(database, delivery.sink);
+    }
+    return open.map(({ row }) => row);
+  });
+}
+
+/**
+ * Lets deliveries go that were not made. Their records stay for as long as settled ones do.
+ * @param now epoch ms
+ * @returns those that were let go
+ */
+export function discardDeliveries(database: DatabaseSync, selection: CareSelection, now: number): CareRow[] {
+  return transaction(database, () => {
+    const chosen = select(database, { states: ['pending', 'suspended', 'dead'], ...selection });
+    const open = chosen.filter(({ row }) => row.state !== 'delivered' && row.state !== 'discarded');
+    for (const { delivery } of open) {
+      putDelivery(database, { ...delivery, state: 'discarded', reason: 'discarded', settledAt: now });
+    }
+    return open.map(({ row }) => row);
+  });
+}
+
+interface Chosen {
+  readonly delivery: StoredDelivery;
+  readonly row: CareRow;
+}
+
+function select(database: DatabaseSync, { ids, sink, states, committedBefore }: CareSelection): Chosen[] {
+  const sql = `SELECT delivery.*, record.id, record.committed_at FROM delivery JOIN record USING (sequence)
+    WHERE (?1 IS NULL OR record.id IN (SELECT value FROM json_each(?1))) AND (?2 IS NULL OR sink = ?2)
+      AND (?3 IS NULL OR committed_at < ?3) ORDER BY sequence, sink`;
+  const wanted = ids === undefined ? null : JSON.stringify(ids);
+  const found: Chosen[] = [];
+  for (const raw of statement(database, sql).iterate(wanted, sink ?? null, committedBefore ?? null)) {
+    const delivery = readDelivery(raw);
+    const row = careRow(database, delivery, raw);
+    if (states === undefined || states.includes(row.state)) found.push({ delivery, row });
+  }
+  return found;
+}
+
+function careRow(
+  database: DatabaseSync,
+  delivery: StoredDelivery,
+  raw: Readonly<Record<string, unknown>>,
+): CareRow {
+  const { sequence, sink, attempts } = delivery;
+  const rest = delivery.state === 'pending' ? restOf(database, sink) : null;
+  return {
+    id: String(raw['id']),
+    sequence,
+    sink,
+    attempts,
+    state: rest?.state === 'suspended' ? 'suspended' : delivery.state,
+    dueAt: delivery.state === 'pending' ? Math.max(delivery.dueAt, rest?.until ?? 0) : null,
+    committedAt: Number(raw['committed_at']),
+    reason: delivery.reason ?? rest?.reason ?? null,
+  };
+}
