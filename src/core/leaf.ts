@@ -23,5 +23,8 @@ export interface Leaf {
 export const leafOf = ({ sequenceNumber, enqueuedMs, body }: HubEvent): Leaf => ({
   sequenceNumber,
   enqueuedMs,
-  bodySha256: createHash('sha256').update(body).digest(),
+  bodySha256: hashBody(body),
 });
+
+/** SHA-256 over the raw bytes. */
+export const hashBody = (body: Uint8Array): Uint8Array => createHash('sha256').update(body).digest();

@@ -1,0 +1,141 @@
+// The tables of a trail in SQLite, and the rules that the file itself keeps.
+
+/** Marks a SQLite file as a trail: "SEBt". */
+export const applicationId = 0x53454274;
+/** Counts up when the tables change. */
+export const schemaVersion = 1;
+
+/** The log. Triggers, not manners, keep it growing only: they bind every program that opens the file. */
+const log = `
+CREATE TABLE stream (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  size INTEGER NOT NULL,
+  last_seq INTEGER NOT NULL,
+  last_enqueued_ms INTEGER
+) STRICT;
+
+-- A table with rowids: without them bodies of a record's length would spill into pages of their own.
+CREATE TABLE entry (
+  stream INTEGER NOT NULL,
+  idx INTEGER NOT NULL,
+  seq INTEGER NOT NULL,
+  enqueued_ms INTEGER NOT NULL,
+  body_sha256 BLOB NOT NULL,
+  body BLOB,
+  PRIMARY KEY (stream, idx)
+) STRICT;
+CREATE UNIQUE INDEX entry_seq ON entry (stream, seq);
+
+CREATE TRIGGER entry_kept BEFORE DELETE ON entry
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+CREATE TRIGGER entry_fixed BEFORE UPDATE ON entry
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+-- INSERT OR REPLACE deletes without asking the trigger above.
+CREATE TRIGGER entry_appended BEFORE INSERT ON entry
+BEGIN
+  SELECT RAISE(ABORT, 'the trail only grows at its end')
+  FROM (SELECT idx, seq FROM entry WHERE stream = NEW.stream ORDER BY idx DESC LIMIT 1) AS tail
+  WHERE tail.idx >= NEW.idx OR tail.seq >= NEW.seq;
+END;
+CREATE TRIGGER stream_kept BEFORE DELETE ON stream
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+CREATE TRIGGER stream_forward BEFORE UPDATE ON stream
+WHEN NEW.id <> OLD.id OR NEW.name <> OLD.name OR NEW.size < OLD.size OR NEW.last_seq < OLD.last_seq
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+`;
+
+/**
+ * What is derived from the log and can be made anew from it.
+ * `record_key` and `body_key` are the first 16 bytes of a SHA-256 over source and id, and over the body:
+ * a unique index over the long random texts themselves is what slows SQLite down.
+ */
+export const projections = `
+CREATE TABLE observation (
+  record_key BLOB NOT NULL,
+  body_key BLOB NOT NULL,
+  stream INTEGER NOT NULL,
+  idx INTEGER NOT NULL,
+  repeats INTEGER NOT NULL DEFAULT 0,
+  id TEXT NOT NULL,
+  source TEXT NOT NULL,
+  type TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  agent_id TEXT NOT NULL,
+  agent_seq INTEGER,
+  event_id TEXT,
+  UNIQUE (record_key, body_key)
+) STRICT;
+CREATE INDEX observation_event ON observation (event_id, at_ms) WHERE event_id IS NOT NULL;
+
+CREATE TABLE conflict (
+  record_key BLOB PRIMARY KEY,
+  source TEXT NOT NULL,
+  id TEXT NOT NULL,
+  variants INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE parked (
+  stream INTEGER NOT NULL,
+  idx INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  PRIMARY KEY (stream, idx)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE event (
+  event_id TEXT PRIMARY KEY,
+  type TEXT,
+  status TEXT NOT NULL,
+  outcome TEXT,
+  first_ms INTEGER NOT NULL,
+  last_ms INTEGER NOT NULL,
+  state TEXT NOT NULL
+) STRICT;
+CREATE INDEX event_time ON event (first_ms);
+
+-- The VMs that an event names.
+CREATE TABLE event_vm (
+  vm_name TEXT NOT NULL,
+  event_id TEXT NOT NULL,
+  PRIMARY KEY (vm_name, event_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX event_vm_event ON event_vm (event_id);
+
+-- The agents that saw it, one bit per phase they reported.
+CREATE TABLE event_observer (
+  event_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  phases INTEGER NOT NULL,
+  affected INTEGER NOT NULL,
+  first_ms INTEGER NOT NULL,
+  last_ms INTEGER NOT NULL,
+  PRIMARY KEY (event_id, agent_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE agent (
+  agent_id TEXT PRIMARY KEY,
+  vm_id TEXT,
+  vm_name TEXT,
+  resource_id TEXT,
+  last_ms INTEGER NOT NULL,
+  state TEXT NOT NULL
+) STRICT;
+CREATE INDEX agent_vm ON agent (vm_id);
+`;
+
+/** The projections in the order in which they are compared, each with a total order of its rows. */
+export const projectionTables = {
+  observation: 'record_key, body_key',
+  conflict: 'record_key',
+  parked: 'stream, idx',
+  event: 'event_id',
+  event_vm: 'vm_name, event_id',
+  event_observer: 'event_id, agent_id',
+  agent: 'agent_id',
+} as const;
+
+/** Everything a new trail begins with. */
+export const newTrail = `${log}${projections}
+PRAGMA application_id = ${applicationId};
+PRAGMA user_version = ${schemaVersion};
+`;

@@ -1,0 +1,103 @@
+// Opens a trail's SQLite file, or says in one sentence why it cannot be used.
+import { existsSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { hashBody } from '../core/leaf.ts';
+import { applicationId, newTrail, schemaVersion } from './schema.ts';
+import { failureOf, wordsFor } from './sqlite-failure.ts';
+import { TrailUnusable } from './store.ts';
+
+// Long enough for another program's commit; opening happens once, so waiting here stops nothing.
+const openTimeoutMs = 5_000;
+// Short, because waiting for a lock blocks the whole program; whoever writes tries again without blocking.
+const writeTimeoutMs = 100;
+const cacheKiB = 32 * 1024;
+
+/**
+ * Opens a trail for writing, and makes it when there is none.
+ * @throws TrailUnusable
+ */
+export function openForWriting(path: string): DatabaseSync {
+  return opened(path, () => {
+    mkdirSync(dirname(path), { recursive: true });
+    const database = new DatabaseSync(path, { timeout: openTimeoutMs });
+    return prepared(database, () => {
+      // FULL: what was acknowledged survives a power cut (measured: NORMAL loses the last seconds).
+      database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF');
+      database.exec(`PRAGMA cache_size = -${cacheKiB}`);
+      database.exec('BEGIN IMMEDIATE');
+      if (isBlank(database)) database.exec(newTrail);
+      requireTrail(database, path);
+      database.exec('COMMIT');
+      database.exec(`PRAGMA busy_timeout = ${writeTimeoutMs}`);
+    });
+  });
+}
+
+/**
+ * Opens a trail for reading only.
+ * @throws TrailUnusable also when there is no such file: it is never made
+ */
+export function openForReading(path: string): DatabaseSync {
+  if (!existsSync(path)) {
+    throw new TrailUnusable(`there is no trail at ${path}; "seb consumer" makes it when it first runs`);
+  }
+  return opened(path, () => {
+    const database = new DatabaseSync(path, { readOnly: true, timeout: openTimeoutMs });
+    return prepared(database, () => requireTrail(database, path));
+  });
+}
+
+function opened(path: string, open: () => DatabaseSync): DatabaseSync {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof TrailUnusable) throw error;
+    const reason = failureOf(error);
+    if (reason !== null) throw new TrailUnusable(`the trail at ${path} cannot be used: ${wordsFor[reason]}`);
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    throw new TrailUnusable(`the trail at ${path} cannot be opened (${code})`);
+  }
+}
+
+function prepared(database: DatabaseSync, prepare: () => void): DatabaseSync {
+  try {
+    prepare();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function isBlank(database: DatabaseSync): boolean {
+  const row = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get();
+  return row?.['tables'] === 0;
+}
+
+function requireTrail(database: DatabaseSync, path: string): void {
+  const pragma = (name: string) => database.prepare(`PRAGMA ${name}`).get()?.[name];
+  if (pragma('application_id') !== applicationId) {
+    throw new TrailUnusable(`${path} is a SQLite file, but no trail`);
+  }
+  if (pragma('user_version') !== schemaVersion) {
+    throw new TrailUnusable(`the trail at ${path} was written by another version of this program`);
+  }
+  if (!hasWholeEnds(database)) {
+    throw new TrailUnusable(`the trail at ${path} cannot be used: ${wordsFor.damaged}`);
+  }
+}
+
+/** Whether each stream's last entry is there and whole: a file that lost its end reads without complaint. */
+function hasWholeEnds(database: DatabaseSync): boolean {
+  const ends = database
+    .prepare(
+      `SELECT body, body_sha256 FROM stream
+       LEFT JOIN entry ON entry.stream = stream.id AND entry.idx = stream.size - 1 WHERE stream.size > 0`,
+    )
+    .all();
+  return ends.every(({ body, body_sha256: hash }) => {
+    if (!(body instanceof Uint8Array) || !(hash instanceof Uint8Array)) return false;
+    return Buffer.compare(hashBody(body), hash) === 0;
+  });
+}
