@@ -1,7 +1,7 @@
 // Whatever IMDS might say, drawn at random: for properties that must hold for every document.
 import fc, { type Arbitrary } from 'fast-check';
-import type { WireEvent } from './documents.ts';
-import { fixtureNames, fixtureText } from './documents.ts';
+import { fixtureNames, fixtureText, freeze, type WireEvent } from './documents.ts';
+import type { Step } from './story.ts';
 
 // Few ids, so that documents share events; some in two spellings; some that are the names of what every object has.
 const eventIds = [
@@ -84,4 +84,64 @@ function mutatedFixtures(): Arbitrary<string> {
       return torn.slice(0, start) + put + torn.slice(start + length);
     }, text),
   );
+}
+
+/** How many documents show an event as not there yet, scheduled, and started, before it is gone for good. */
+const life = fc
+  .record({ absent: fc.nat({ max: 4 }), scheduled: fc.nat({ max: 4 }), started: fc.nat({ max: 3 }) })
+  .filter(({ scheduled, started }) => scheduled + started > 0);
+
+type Life = typeof life extends Arbitrary<infer Value> ? Value : never;
+
+/** The circumstances of one document. */
+const circumstance = fc.record({
+  restart: fc.boolean(),
+  torn: fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+  incarnation: fc.nat({ max: 5 }),
+  afterMs: fc.constantFrom(1000, 1000, 1000, 4000, 11_000, 120_000),
+  lowerCase: fc.boolean(),
+  turned: fc.boolean(),
+});
+
+type Circumstance = typeof circumstance extends Arbitrary<infer Value> ? Value : never;
+
+const stepsMax = 14;
+
+/** A walk of documents through the lives of a few events, none of which comes back, until all are gone. */
+export const walks = (): Arbitrary<readonly Step[]> =>
+  fc
+    .tuple(
+      fc.array(life, { minLength: 1, maxLength: 4 }),
+      fc.array(circumstance, { minLength: stepsMax, maxLength: stepsMax }),
+    )
+    .map(([lives, circumstances]) => [
+      ...circumstances.map((around, index) => stepOf(lives, around, index)),
+      { events: [] },
+      { events: [] },
+      { events: [] },
+    ]);
+
+function stepOf(lives: readonly Life[], around: Circumstance, index: number): Step {
+  const { torn, turned, lowerCase, ...step } = around;
+  const entries = lives.flatMap((each, number) => entryOf(each, number, index, lowerCase));
+  const events = turned ? entries.toReversed() : entries;
+  return { ...step, events: torn ? [...events.slice(1), { EventType: 'Freeze' }] : events };
+}
+
+function entryOf({ absent, scheduled, started }: Life, number: number, index: number, lower: boolean) {
+  const age = index - absent;
+  if (age < 0 || age >= scheduled + started) return [];
+  const EventId = `E-${number}`;
+  const EventStatus = age < scheduled ? 'Scheduled' : 'Started';
+  const NotBefore = age < scheduled ? `Tue, 10 Nov 2026 22:1${2 + number}:00 GMT` : '';
+  const DurationInSeconds = age === 1 ? 9 : 5;
+  return [
+    {
+      ...freeze,
+      EventId: lower ? EventId.toLowerCase() : EventId,
+      EventStatus,
+      NotBefore,
+      DurationInSeconds,
+    },
+  ];
 }

@@ -1,5 +1,6 @@
 // A VM's life in documents: takes them in one after another, as an agent would, and keeps what was said.
-import { factId } from '../../src/core/record.ts';
+import { observerFrom } from '../../src/core/observer.ts';
+import { factId, type Provenance, type Stamp } from '../../src/core/record.ts';
 import { emptyWatch, type Observation, observe, type Watch } from '../../src/core/watch.ts';
 import { documentOf } from './documents.ts';
 
@@ -26,6 +27,36 @@ export interface Told {
 
 /** When a story begins unless it says so itself: a quarter of an hour before the documented freeze. */
 export const storyBeginsAt = Date.parse('2026-11-10T22:11:31.204Z');
+
+/** The VM that sees it, and its agent. */
+export const stamp: Stamp = {
+  observer: observerFrom({
+    compute: {
+      vmId: '02aab8a4-74ef-476e-8182-f6d2ba4166a6',
+      name: 'WestNO_0',
+      resourceId:
+        '/subscriptions/1111/resourceGroups/rg-westno/virtualMachineScaleSets/WestNO/virtualMachines/0',
+      subscriptionId: '1111',
+      resourceGroupName: 'rg-westno',
+      location: 'norwaywest',
+      zone: '',
+      vmScaleSetName: 'WestNO',
+      placementGroupId: 'f67c14ab',
+      platformFaultDomain: '1',
+      platformUpdateDomain: '3',
+      vmSize: 'Standard_D4s_v5',
+      osProfile: { computerName: 'westno000000' },
+    },
+  }),
+  agent: { version: '1.0.0', instanceId: '5d3bb9b2-2b3a-4c5f-9d54-0a8a9f7a5b11', sequence: 42 },
+};
+
+export const provenance: Provenance = {
+  incarnation: '3',
+  apiVersion: '2020-07-01',
+  bootId: 'boot-0',
+  pollGapMs: 1004,
+};
 
 /** Tells a story from a first, empty document on, which is not a step of it. */
 export function tell(steps: readonly Step[], before: Watch = emptyWatch('boot-0')): Told[] {
