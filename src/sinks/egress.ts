@@ -54,7 +54,9 @@ function embedded(address: string): string[] {
     .join(':');
   // IPv4-compatible, IPv4-mapped, IPv4-translated (RFC 4291, 2765); NAT64 (RFC 6052) and its local prefix (RFC 8215).
   const lowHeads = ['0:0:0:0:0:0', '0:0:0:0:0:ffff', '0:0:0:0:ffff:0', '64:ff9b:0:0:0:0'];
-  if (lowHeads.includes(head) && address !== '::1') return [low];
+  // ::1 is itself, and not 0.0.0.1 in an old form.
+  if (head === lowHeads[0] && low === '0.0.0.1') return [];
+  if (lowHeads.includes(head)) return [low];
   if (head.startsWith('64:ff9b:1:')) return [low];
   // 6to4 (RFC 3056).
   if (groups[0] === 0x2002) return [dotted(groups[1], groups[2])];

@@ -64,6 +64,7 @@ const reasonsOfClient: Readonly<Record<string, DeliveryReason>> = {
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_OVERFLOW: 'protocol',
+  HTTPParserError: 'protocol',
 };
 
 const reasonsOfSettings: Readonly<Record<string, DeliveryReason>> = {

@@ -76,6 +76,8 @@ async function newAgent(headersTimeout: number, connect: Connector): Promise<Age
   const { Agent } = await import('undici');
   return new Agent({
     allowH2: false,
+    // A second one would be opened whenever a record follows another at once.
+    connections: 1,
     headersTimeout,
     bodyTimeout: bodyTimeoutMs,
     keepAliveTimeout: keepAliveMs,

@@ -91,6 +91,7 @@ export async function openInbox(options: InboxOptions = {}): Promise<Inbox> {
     },
     received: (count) => arrival(requests, count, waiting),
     [Symbol.asyncDispose]: async () => {
+      if (!server.listening) return;
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
