@@ -2,21 +2,23 @@
 import * as z from 'zod';
 import type { EmulatedVm } from './vm.ts';
 
+const advice = 'Expected all, first, a count, { index: 0 }, { faultDomain: 0 } or { name: NAME }';
+
 const list = <Item extends z.ZodType>(item: Item) =>
-  z.union([item, z.array(item).min(1)]).transform((value) => [value].flat());
-const place = z.int().min(0);
+  z.union([item, z.array(item).min(1, advice)], advice).transform((value) => [value].flat());
+const place = z.int(advice).min(0, advice);
 
 /** `all`, `first`, a count, `{ index: 1 }`, `{ faultDomain: 0 }` or `{ name: web1 }`, with lists of them. */
 export const vmSelector = z.union(
   [
     z.literal('all'),
     z.literal('first'),
-    z.int().min(1),
+    z.int(advice).min(1, advice),
     z.strictObject({ index: list(place) }),
     z.strictObject({ faultDomain: list(place) }),
-    z.strictObject({ name: list(z.string().min(1)) }),
+    z.strictObject({ name: list(z.string(advice).min(1, advice)) }),
   ],
-  'Expected all, first, a count, { index: 0 }, { faultDomain: 0 } or { name: NAME }',
+  advice,
 );
 
 export type VmSelector = z.output<typeof vmSelector>;
