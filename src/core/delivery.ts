@@ -116,7 +116,8 @@ export function judge(
   if (outcome.stale === true && history.retriedAtOnce !== true) {
     return { state: 'pending', dueAt: draw.now, reason: outcome.reason };
   }
-  const asked = Math.min(Math.max(outcome.retryAfterMs || 0, 0), retryAfterMsMax);
+  // Whole ms, because times are kept as integers; rounded up, because it is a lower bound.
+  const asked = Math.ceil(Math.min(Math.max(outcome.retryAfterMs || 0, 0), retryAfterMsMax));
   const dueAt = draw.now + asked + backoffMs(history.attempts, policy, draw.random);
   const pause = asked > 0 ? { pauseUntil: draw.now + asked } : {};
   return { state: 'pending', dueAt, reason: outcome.reason, ...pause };

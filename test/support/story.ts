@@ -1,8 +1,15 @@
 // A VM's life in documents: takes them in one after another, as an agent would, and keeps what was said.
 import { observerFrom } from '../../src/core/observer.ts';
-import { factId, type Provenance, type Stamp } from '../../src/core/record.ts';
+import {
+  type BridgeRecord,
+  type EventData,
+  eventRecord,
+  factId,
+  type Provenance,
+  type Stamp,
+} from '../../src/core/record.ts';
 import { emptyWatch, type Observation, observe, type Watch } from '../../src/core/watch.ts';
-import { documentOf } from './documents.ts';
+import { documentOf, freeze, freezeStarted } from './documents.ts';
 
 /** One good document and its circumstances. */
 export interface Step {
@@ -85,3 +92,18 @@ export const said = (steps: readonly Step[], before?: Watch): string[][] =>
 /** The ids of all that was said. */
 export const factsOf = (told: readonly Told[]): string[] =>
   told.flatMap(({ observations }) => observations.map(({ kind, event }) => factId(kind, event)));
+
+/** The record of the last thing that a story says. */
+export function lastRecord(steps: readonly Step[], by = stamp): BridgeRecord<EventData> {
+  const observation = tell(steps).at(-1)?.observations.at(-1);
+  if (observation === undefined) throw new Error('the story says nothing in the end');
+  return eventRecord(observation, factId(observation.kind, observation.event), by, provenance);
+}
+
+const startsAt = Date.parse('2026-11-10T22:27:04.118Z');
+
+/** The design's example: announced a quarter of an hour before it began. */
+export const documentedLife: readonly Step[] = [
+  { events: [freeze], afterMs: 0 },
+  { events: [freezeStarted], afterMs: startsAt - storyBeginsAt },
+];
