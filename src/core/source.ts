@@ -26,10 +26,12 @@ export interface SourceHistory {
   readonly state: SourceState;
   /** Why, in one short phrase without any value from outside but status codes and IMDS's own error text. */
   readonly detail: string;
-  /** Polls in a row that gave no document. */
+  /** Polls in a row that failed; an empty answer is none of them. */
   readonly failures: number;
   /** Epoch ms since when the state is what it is. */
   readonly since: number;
+  /** Epoch ms at which this run began to ask. */
+  readonly startedAt: number;
   /** Whether any good answer came in this run. */
   readonly warm: boolean;
 }
@@ -48,10 +50,10 @@ export interface SourceDecision {
   readonly changed: boolean;
 }
 
-// DESIGN's bounds; 70 s is from Azure's table of answers, 30 s from the house.
 const backoffMsMax = 30_000;
-const updatingMsMax = 10_000;
+const passingMsMax = 10_000;
 const refusedMs = 30_000;
+// A header that asks for more is a mistake: it would blind the agent for a whole Preempt, and many of them.
 const retryAfterMsMax = 120_000;
 
 export const unknownSource = (now: number): SourceHistory => ({
@@ -59,6 +61,7 @@ export const unknownSource = (now: number): SourceHistory => ({
   detail: 'no answer yet',
   failures: 0,
   since: now,
+  startedAt: now,
   warm: false,
 });
 
@@ -69,28 +72,29 @@ export function pace(
   policy: SourcePolicy,
   now: number,
 ): SourceDecision {
-  const good = outcome.status === 'document';
-  const failures = good ? 0 : history.failures + 1;
-  const warm = history.warm || good;
-  const warming = !warm && (history.state !== 'warming' || now - history.since < policy.warmupMs);
-  const { state, detail } = stateOf(outcome, warming && history.state !== 'failing' ? 'warming' : 'failing');
+  const { startedAt } = history;
+  const answered = outcome.status === 'document' || outcome.status === 'empty';
+  const failures = answered ? 0 : history.failures + 1;
+  const warm = history.warm || outcome.status === 'document';
+  const { state, detail } = stateOf(outcome, !warm && now - startedAt < policy.warmupMs);
   // Faults that pass take turns; what a person must know is said whenever it is something else.
   const telling = state === 'refused' || state === 'warming';
   const changed = state !== history.state || (telling && detail !== history.detail);
   const since = state === history.state ? history.since : now;
   return {
-    history: { state, detail, failures, since, warm },
+    history: { state, detail, failures, since, startedAt, warm },
     delayMs: Math.max(delayOf(outcome, failures, policy), policy.pollIntervalMs),
     changed,
   };
 }
 
-function stateOf(outcome: PollOutcome, passing: 'warming' | 'failing'): { state: SourceState; detail: string } {
+function stateOf(outcome: PollOutcome, warming: boolean): Pick<SourceHistory, 'state' | 'detail'> {
+  const passing = warming ? 'warming' : 'failing';
   switch (outcome.status) {
     case 'document':
       return { state: 'fresh', detail: 'documents arrive' };
     case 'empty':
-      return { state: passing === 'warming' ? 'warming' : 'silent', detail: 'answers with an empty body' };
+      return { state: warming ? 'warming' : 'silent', detail: 'answers with an empty body' };
     case 'refused':
       return { state: 'refused', detail: `answers ${outcome.code}: ${outcome.detail}` };
     case 'throttled':
@@ -110,13 +114,11 @@ function delayOf(outcome: PollOutcome, failures: number, policy: SourcePolicy): 
       return policy.pollIntervalMs;
     case 'throttled':
       return outcome.retryAfterMs === null ? backoff : Math.min(outcome.retryAfterMs, retryAfterMsMax);
-    case 'updating':
-      // "Retry after some time for a max of 70 seconds": several tries fit in.
-      return Math.min(backoff, updatingMsMax);
     case 'refused':
       return refusedMs;
     default:
-      // A fault that passes costs sight of the events: look again soon, for Preempt gives 30 seconds.
-      return Math.min(backoff, updatingMsMax);
+      // A fault that passes costs sight of the events, and Preempt gives 30 seconds: look again soon. Of 410
+      // Azure says that it takes at most 70 seconds.
+      return Math.min(backoff, passingMsMax);
   }
 }
