@@ -39,6 +39,7 @@ const pruneIntervalMs = 600_000;
  * Runs the agent until `signal` aborts. One straight line on purpose: this is the program.
  * @returns why it could not start, or that it ended as asked
  */
+// biome-ignore lint/complexity/noExcessiveLinesPerFunction: the program in order; nearly every line needs the locals above it.
 export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): Promise<AgentEnd> {
   const { clock, log } = runtime;
   await using resources = new AsyncDisposableStack();
