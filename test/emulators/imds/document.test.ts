@@ -59,8 +59,9 @@ it('hides event types from versions that are older than they are', async () => {
   expect(await typesAt('2019-01-01')).toEqual(['Freeze', 'Preempt', 'Terminate']);
 });
 
-it('writes NotBefore as RFC 1123 with the right weekday, and never starts an event before it', async () => {
+it('writes NotBefore as RFC 1123 with the right weekday, grants the whole notice and starts no event before it', async () => {
   const event = { schedule: 'a', type: 'Freeze', notice: '15m', lasts: '7d' };
+  const begunAt = Date.now();
   await using emulator = await emulatorPlaying([event], { speed: 600 });
   const announced = (await documentAt(emulator.url)).Events[0]?.NotBefore ?? '';
   expect(announced).toMatch(
@@ -68,6 +69,7 @@ it('writes NotBefore as RFC 1123 with the right weekday, and never starts an eve
   );
   const time = new Date(parseNotBefore(announced) ?? Number.NaN);
   expect(announced).toBe(time.toUTCString());
+  expect(time.getTime() - begunAt).toBeGreaterThanOrEqual(1_500);
   const [started] = await until('it has started', async () => {
     const { Events } = await documentAt(emulator.url);
     return Events[0]?.EventStatus === 'Started' ? Events : null;

@@ -1,6 +1,7 @@
 // What the emulator demands of a request before it answers, as Azure documents it.
 import { expect, it } from 'vitest';
 import { startImdsEmulator } from '../../../src/emulators/imds/emulator.ts';
+import { createRequestLog } from '../../../src/emulators/imds/request-log.ts';
 import { fixtureText } from '../../support/documents.ts';
 import { ask, eventsPath } from '../../support/imds-client.ts';
 import { until } from '../../support/until.ts';
@@ -22,6 +23,8 @@ it('lets only the preview version do without the Metadata header', async () => {
   await using emulator = await startImdsEmulator();
   expect((await ask(emulator.url + eventsPath('2017-03-01'), { headers: {} })).status).toBe(200);
   expect((await ask(emulator.url + eventsPath('2017-08-01'), { headers: {} })).status).toBe(400);
+  const instance = `${emulator.url}/metadata/instance?api-version=2017-03-01`;
+  expect((await ask(instance, { headers: {} })).status).toBe(400);
 });
 
 it.each([
@@ -69,6 +72,15 @@ it('answers a VM that asks more than 5 times in a second with 429, and others as
   const at = emulator.requests[refused]?.at ?? Number.NaN;
   expect(emulator.requests.slice(0, refused).filter((request) => request.at > at - 1000)).toHaveLength(5);
   expect((await ask(emulator.endpointOf('web10') + eventsPath())).status).toBe(200);
+});
+
+it('counts the requests of one VM within the last second', () => {
+  const log = createRequestLog();
+  const request = { method: 'GET', path: '/', headers: {} };
+  for (const at of [1_000, 1_500, 1_999, 2_000]) log.begin({ ...request, vm: 'web1', at });
+  log.begin({ ...request, vm: 'web10', at: 2_000 });
+  expect(log.recent('web1', 2_000)).toBe(3);
+  expect(log.recent('web1', 2_999)).toBe(1);
 });
 
 it('writes each request down: method, path, headers, VM, time and status', async () => {
