@@ -35,6 +35,7 @@ export function openObserverSource(options: ObserverSourceOptions): ObserverSour
     const learned = await imds.observer(signal).catch(() => null);
     if (learned === null) return;
     if (JSON.stringify(learned) !== JSON.stringify(observer)) {
+      if (learned.vmId !== null) outbox.adopt(learned.vmId);
       outbox.remember('observer', JSON.stringify({ bootId, observer: learned }));
       log.info({ vmName: learned.vmName, vmId: learned.vmId }, 'this VM is known');
     }

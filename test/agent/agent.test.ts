@@ -1,7 +1,10 @@
 // The whole agent: from a document on the wire to a record in a sink.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { listDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
+import { outboxFile } from '../../src/agent/outbox/outbox.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { openInbox } from '../support/inbox.ts';
 import { startAgent } from '../support/running-agent.ts';
@@ -111,6 +114,37 @@ test('while instance metadata is down the agent watches all the same, and stamps
   expect(started?.data.observer.vmId).not.toBeNull();
   expect(scheduled?.data.agent.instanceId).toBe(started?.data.agent.instanceId);
 });
+
+test('a disk copied to another VM begins anew there: other name, own eyes, nothing sent that was not its own', async () => {
+  using directory = temporaryDirectory();
+  await using imds = await startImdsEmulator({ vms: [{ name: 'WestNO_0' }, { name: 'WestNO_1' }] });
+  await using inbox = await openInbox({ answer: { status: 503 } });
+  const sinks = { hook: { type: 'webhook', url: inbox.url, allowHttp: true } };
+  imds.show(fixture('04-livemigration-2-scheduled.json'));
+  {
+    await using original = startAgent(directory.path, imds.endpointOf('WestNO_0'), { sinks });
+    await until('the event', () => original.eventRecords().length === 1);
+    await inbox.received(1);
+  }
+  // A copied disk has another boot.
+  forgetBoot(directory.path);
+  imds.show(fixture('20-reboot-scheduled-availabilityset-2017-08-01.json'));
+  await using copy = startAgent(directory.path, imds.endpointOf('WestNO_1'), { sinks });
+  await until('its own event', () => copy.eventRecords().length === 2);
+  await until('two more polls', () => imds.requests.filter(({ vm }) => vm === 'WestNO_1').length > 4);
+  const [before, after] = copy.eventRecords();
+  expect(after?.source).not.toBe(before?.source);
+  expect(after?.data.agent.instanceId).not.toBe(before?.data.agent.instanceId);
+  expect(copy.eventRecords().map(({ data }) => data.transition)).toEqual(['scheduled', 'scheduled']);
+  using database = openOutboxForCare(directory.path);
+  const dead = database === null ? [] : listDeliveries(database, { states: ['dead'] });
+  expect(dead.map(({ sink, reason }) => [sink, reason])).toEqual([['hook', 'other-vm']]);
+});
+
+function forgetBoot(directory: string): void {
+  using database = new DatabaseSync(join(directory, outboxFile));
+  database.exec(`DELETE FROM meta WHERE key = 'observer'`);
+}
 
 test('a dead sink delays no other, keeps its queue, and gets everything in order when it is back', async () => {
   using directory = temporaryDirectory();

@@ -46,6 +46,7 @@ test.each([
 test('from a file with one bad page, the records that can be read are delivered all the same', () => {
   using directory = temporaryDirectory();
   const path = closedOutbox(directory.path, 60);
+  const instanceId = instanceOf(directory.path);
   const page = 4096;
   const pages = readFileSync(path).length / page;
   const victim = pageHolding(path, Math.floor(pages / 2));
@@ -64,7 +65,15 @@ test('from a file with one bad page, the records that can be read are delivered 
   expect(taken.length).toBeGreaterThan(20);
   // The count goes on where it was, so that what is missing shows as a hole.
   expect(taken.at(-1)).toBe(61);
+  expect(instanceOf(directory.path)).toBe(instanceId);
+  const watch = open.outbox.watch();
+  expect(watch.ok && Object.keys(watch.value?.sightings ?? {})).toHaveLength(1);
 });
+
+function instanceOf(directory: string): unknown {
+  using database = new DatabaseSync(join(directory, outboxFile));
+  return database.prepare(`SELECT value FROM meta WHERE key = 'instanceId'`).get()?.['value'];
+}
 
 /** A page that belongs to a table's leaf: its first byte is 13. */
 function pageHolding(path: string, from: number): number {

@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { discardDeliveries, listDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
 import { outboxFile } from '../../src/agent/outbox/outbox.ts';
 import { emptyWatch } from '../../src/core/watch.ts';
 import { affectedFilter } from '../../src/sinks/sink.ts';
@@ -95,6 +96,17 @@ test('a suspended sink keeps its queue, is probed with its head, and goes on whe
   expect([1, 2].map(() => attempt(open.outbox, 'a', delivered, open.clock.now()))).toEqual([1, 2]);
 });
 
+test('a suspended sink rests even when the record it was suspended over is gone', () => {
+  using directory = temporaryDirectory();
+  using open = openOutbox(directory.path, ['a']);
+  const [first] = announce(open.outbox, 2);
+  const now = open.clock.now();
+  attempt(open.outbox, 'a', { status: 'unavailable', reason: 'unauthorized' }, now);
+  using database = openOutboxForCare(directory.path);
+  if (database !== null) discardDeliveries(database, { ids: [first?.id ?? ''] }, now);
+  expect(open.outbox.next('a')).toEqual({ status: 'wait', until: now + 900_000 });
+});
+
 test('Retry-After rests the whole sink, not only the record it was said about', () => {
   using directory = temporaryDirectory();
   using open = openOutbox(directory.path, ['a']);
@@ -168,7 +180,14 @@ test('settled rows are forgotten after their time, and waiting ones never by age
   open.clock.advance(2 * day);
   open.outbox.prune();
   expect(open.outbox.next('b')).toEqual({ status: 'wait', until: null });
+  expect(rowsIn(directory.path)).toEqual([]);
 });
+
+/** The deliveries in the file, as a second connection sees them. */
+function rowsIn(directory: string) {
+  using database = openOutboxForCare(directory);
+  return database === null ? [] : listDeliveries(database, {});
+}
 
 test('the hard cap holds: the oldest give way, counted and said; the newest record is never lost', () => {
   using directory = temporaryDirectory();
@@ -180,6 +199,9 @@ test('the hard cap holds: the oldest give way, counted and said; the newest reco
   const queues = open.outbox.queues();
   const pending = queues.ok ? (queues.value['dead-sink']?.pending ?? 0) : 0;
   expect(discarded).toBeGreaterThan(0);
+  // No more gave way than had to.
+  expect(statSync(join(directory.path, outboxFile)).size).toBeGreaterThan(limits.sizeMax * 0.9);
+  expect(pending).toBeGreaterThan(300);
   expect(discarded + pending).toBe(900);
   const refusals = open.log.lines.filter(({ message }) => message.startsWith('the outbox is full'));
   expect(refusals.reduce((sum, { fields }) => sum + Number(fields['pending']), 0)).toBe(discarded);

@@ -86,7 +86,7 @@ function deliveriesOf(from: DatabaseSync): StoredDelivery[] {
 
 function salvageMeta(from: DatabaseSync, into: DatabaseSync): number {
   let saved = 0;
-  for (const key of ['instanceId', 'sequence', 'watch', 'observer']) {
+  for (const key of ['instanceId', 'sequence', 'watch', 'observer', 'vmId']) {
     const value = attempt(() => readMeta(from, key));
     if (value === undefined || value === null || value === 'damaged') continue;
     putMeta(into, key, value);

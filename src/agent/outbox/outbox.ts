@@ -10,7 +10,7 @@ import type { Log } from '../../log.ts';
 import { type Ballast, openBallast } from './ballast.ts';
 import type { Draft, Route } from './draft.ts';
 import { GuardedStorage, type Stored } from './guarded-storage.ts';
-import { type Identity, putIdentity, readIdentity } from './identity.ts';
+import { adopt, type Identity, putIdentity, readIdentity } from './identity.ts';
 import {
   type Next,
   nextDelivery,
@@ -146,6 +146,19 @@ export class Outbox implements Disposable {
   recall(key: string): string | null {
     const found = this.#storage.read((database) => readMeta(database, key));
     return found.ok && found.value !== 'damaged' ? found.value : null;
+  }
+
+  /** Ties the file to this VM; one that was another's begins anew. */
+  adopt(vmId: string): void {
+    const now = this.#options.clock.now();
+    const adopted = this.#storage.write((database) =>
+      transaction(database, () => adopt(database, vmId, now)),
+    );
+    if (!adopted.ok || !adopted.value) return;
+    this.#options.log.error(
+      { vmId },
+      'this outbox came from another VM: what waited in it is dead, and this VM begins anew',
+    );
   }
 
   health(): OutboxHealth {

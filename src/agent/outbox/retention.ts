@@ -10,7 +10,8 @@ export interface OutboxLimits {
 
 /** Facts are remembered for so long, so that one that comes back is told apart from one said twice. */
 const saidMs = 7 * 24 * 3_600_000;
-const rowsAtOnce = 500;
+// Small, so that a full outbox gives up no more than it must.
+const rowsAtOnce = 20;
 
 /** Forgets what has been settled for longer than the limits say. @param now epoch ms */
 export function prune(database: DatabaseSync, limits: OutboxLimits, now: number): void {
