@@ -9,7 +9,8 @@ export const imdsAddress = 'http://169.254.169.254';
 const imds = z
   .strictObject({
     endpoint: z
-      .url({ protocol: /^http$/, error: 'Expected a URL such as http://169.254.169.254' })
+      .url({ protocol: /^http$/, error: 'Expected a URL such as http://169.254.169.254', abort: true })
+      .regex(/^http:\/\/[^?#@]+$/i, 'Expected a host and perhaps a path: no user, query or fragment')
       .transform((url) => url.replace(/\/+$/, ''))
       .prefault(imdsAddress)
       .describe('Where the instance metadata service is. Point it at `seb emulate imds` to try things out.'),

@@ -51,7 +51,8 @@ function readText(path: string): string {
 
 function readYaml(text: string, place: string): unknown {
   // A YAML error would quote the line it stands on, and that line may hold a secret: say only where.
-  const document = parseDocument(text, { prettyErrors: true, maxAliasCount: 100 } as object);
+  // So would the parser's own warnings, on standard error.
+  const document = parseDocument(text, { logLevel: 'error' });
   const fault = document.errors[0];
   if (fault !== undefined) {
     const at = fault.linePos?.[0];
@@ -59,7 +60,11 @@ function readYaml(text: string, place: string): unknown {
       `line ${at?.line ?? '?'}, column ${at?.col ?? '?'}: not valid YAML (${fault.code})`,
     ]);
   }
-  return document.toJS({ maxAliasCount: 100 }) ?? {};
+  try {
+    return document.toJS({ maxAliasCount: 100 }) ?? {};
+  } catch {
+    throw new ConfigurationError(place, ['an alias (*name) has no anchor before it, or there are too many']);
+  }
 }
 
 function validate<Schema extends z.ZodType>(
@@ -77,5 +82,7 @@ function faultsOf(issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => `${path}: there is no setting "${key}" here`);
   }
+  // What is wrong with a name stands one level deeper.
+  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${path}: ${message}`);
   return [`${path}: ${issue.message}`];
 }

@@ -53,7 +53,7 @@ const fromEnvironment = z
 const plain = z
   .string()
   .min(1)
-  .transform((value) => new Secret('plain', () => value));
+  .transform((value) => new Secret('plain', () => notBlank(value)));
 
 /** A setting given as `{ file: PATH }`, `{ env: NAME }` or a plain string. */
 export const secret = () =>

@@ -1,0 +1,117 @@
+// Secrets: where they come from, and that nothing which prints them ever shows their value.
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { inspect } from 'node:util';
+import { pino } from 'pino';
+import { describe, expect, test } from 'vitest';
+import { plainSecrets, type Secret, SecretUnreadable, secret } from '../../src/config/secret.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const marker = 'hunter2-marker';
+const parse = (value: unknown): Secret => secret().parse(value);
+
+describe('a secret', () => {
+  test('in a file is read without the white space around it, anew each time', () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, 'secret');
+    writeFileSync(file, ` ${marker}\r\n`);
+    const found = parse({ file });
+    expect(found.reveal()).toBe(marker);
+    writeFileSync(file, 'rotated\n');
+    expect(found.reveal()).toBe('rotated');
+    expect(found.place).toBe(`file:${file}`);
+  });
+
+  test('in a file may not be there yet when the configuration is read', () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, 'later');
+    const found = parse({ file });
+    expect(() => found.reveal()).toThrow(new SecretUnreadable(`the secret at file:${file} cannot be read`));
+    writeFileSync(file, marker);
+    expect(found.reveal()).toBe(marker);
+    rmSync(file);
+    expect(() => found.reveal()).toThrow(SecretUnreadable);
+  });
+
+  test('in a file or variable that is blank cannot be read', () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, 'blank');
+    writeFileSync(file, ' \n');
+    expect(() => parse({ file }).reveal()).toThrow(SecretUnreadable);
+    expect(() => parse({ file: directory.path }).reveal()).toThrow(SecretUnreadable);
+    process.env['SEB_TEST_BLANK'] = ' ';
+    expect(() => parse({ env: 'SEB_TEST_BLANK' }).reveal()).toThrow(SecretUnreadable);
+    delete process.env['SEB_TEST_BLANK'];
+    expect(() => parse({ env: 'SEB_TEST_BLANK' }).reveal()).toThrow(SecretUnreadable);
+  });
+
+  test('in a variable of the environment is read at the moment of use', () => {
+    const found = parse({ env: 'SEB_TEST_SECRET' });
+    process.env['SEB_TEST_SECRET'] = `${marker}\n`;
+    expect(found.reveal()).toBe(marker);
+    expect(found.place).toBe('env:SEB_TEST_SECRET');
+    delete process.env['SEB_TEST_SECRET'];
+  });
+
+  test('may stand in the configuration itself', () => {
+    expect(parse(`${marker}\n`).reveal()).toBe(marker);
+    expect(parse(marker).place).toBe('plain');
+  });
+
+  test.each(['', 7, null, [], {}, { file: '' }, { env: '' }, { file: 7 }, { file: 'a', env: 'b' }])(
+    'is not given as %j',
+    (value) => {
+      const result = secret().safeParse(value);
+      expect(result.error?.issues.map(({ message }) => message)).toEqual([
+        'Expected { file: PATH }, { env: NAME } or a string',
+      ]);
+    },
+  );
+});
+
+test('a secret in a file has no other setting', () => {
+  const [issue] = secret().safeParse({ file: 'a', mode: 'b' }).error?.issues ?? [];
+  expect(issue).toMatchObject({ code: 'unrecognized_keys', keys: ['mode'] });
+});
+
+describe('nothing shows the value of a secret', () => {
+  const found = parse(marker);
+  const log = (value: object): string => {
+    let text = '';
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        text += String(chunk);
+        done();
+      },
+    });
+    pino({}, stream).info(value, `${String(found)}`);
+    return text;
+  };
+
+  test.each<[string, () => string]>([
+    ['a template', () => `${found}`],
+    ['a sum of texts', () => `x ${String(found)}`],
+    ['JSON', () => JSON.stringify({ found, list: [found] })],
+    ['inspect', () => inspect({ found, list: [[found]] }, { depth: 9, showHidden: true })],
+    ['its fields', () => JSON.stringify({ ...found, keys: Object.getOwnPropertyNames(found) })],
+    ['the log', () => log({ found, list: [found] })],
+    ['an error', () => inspect(new Error('x', { cause: found }), { depth: 9 })],
+  ])('not %s, which shows where it stands', (_what, show) => {
+    expect(show()).not.toContain(marker);
+    expect(show()).toContain('plain');
+  });
+});
+
+describe('the secrets that stand in the file itself', () => {
+  test('are named by their paths, and no others', () => {
+    const settings = {
+      sinks: { hook: { url: parse(marker), secrets: [parse({ file: 'a' }), parse(marker)] } },
+      empty: null,
+      level: 'info',
+      token: parse({ env: 'TOKEN' }),
+    };
+    expect(plainSecrets(settings)).toEqual(['sinks.hook.url', 'sinks.hook.secrets.1']);
+    expect(plainSecrets({})).toEqual([]);
+  });
+});
