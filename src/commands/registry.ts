@@ -1,5 +1,6 @@
 // Every subcommand, one line each; a command's code is loaded only when it runs, so that the agent stays small.
 import type { Command } from './command.ts';
+import { keepEngineSmall } from './small-engine.ts';
 
 export interface RegisteredCommand {
   readonly name: string;
@@ -18,7 +19,10 @@ export const registry: readonly RegisteredCommand[] = [
   line(
     'agent',
     "Watches this VM's Scheduled Events and passes every change on to the sinks.",
-    async () => (await import('./agent.ts')).agent,
+    async () => {
+      keepEngineSmall();
+      return (await import('./agent.ts')).agent;
+    },
   ),
   line(
     'check',
@@ -49,5 +53,10 @@ export const registry: readonly RegisteredCommand[] = [
     'emulate imds',
     'Stands in for the instance metadata service of VMs, with scripted maintenance events.',
     async () => (await import('./emulate-imds.ts')).emulateImds,
+  ),
+  line(
+    'emulate eventhubs',
+    'Stands in for an Event Hubs namespace: AMQP 1.0 for the unmodified Azure SDKs.',
+    async () => (await import('./emulate-eventhubs.ts')).emulateEventHubs,
   ),
 ];

@@ -32,7 +32,11 @@ export interface AmqpLink {
   readonly max_message_size: number | Buffer | null | undefined;
   readonly properties: Readonly<Record<string, unknown>> | null | undefined;
   readonly desired_capabilities: string | readonly string[] | null | undefined;
-  readonly local: { readonly attach: { max_message_size?: number; snd_settle_mode?: number } };
+  readonly local: {
+    readonly handle: number;
+    readonly attach: { max_message_size?: number; snd_settle_mode?: number };
+  };
+  readonly remote: { readonly handle?: number };
   set_source(fields: object): void;
   set_target(fields: object): void;
   is_open(): boolean;
@@ -53,14 +57,25 @@ export interface AmqpReceiver extends AmqpLink {
   add_credit(credit: number): void;
 }
 
+/** Role: true for a client that receives. */
+export interface AttachFrame {
+  readonly performative: { readonly name: string; readonly role: boolean };
+}
+
 export interface AmqpSession {
   readonly connection: AmqpConnection;
+  /** By name. */
+  readonly links: Record<string, AmqpLink>;
+  readonly local: { readonly handles: Record<number, AmqpLink> };
+  readonly remote: { readonly handles: Record<number, AmqpLink> };
   readonly outgoing: {
     readonly next_delivery_id: number;
     readonly next_pending_delivery: number;
     available(): number;
   };
   find_sender(filter: (link: AmqpLink) => boolean): AmqpSender | undefined;
+  on_attach(frame: AttachFrame): void;
+  remove_link(link: AmqpLink): void;
 }
 
 export interface AmqpContext {

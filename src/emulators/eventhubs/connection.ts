@@ -3,7 +3,6 @@ import type { Duplex } from 'node:stream';
 import { parseAddress } from './address.ts';
 import {
   type AmqpConnection,
-  type AmqpLink,
   type AmqpReceiver,
   type AmqpSender,
   afterFlow,
@@ -14,66 +13,39 @@ import { serveCbs } from './cbs.ts';
 import { createClaims } from './claims.ts';
 import * as errors from './errors.ts';
 import { padFrames } from './frame-padding.ts';
+import { createLinkHolds, type LinkHolds } from './link-holds.ts';
+import { separateLinkNames } from './link-names.ts';
 import { serveManagement } from './management.ts';
 import { servePublisher } from './publish-link.ts';
 import { serveReader } from './read-link.ts';
 import type { Peer, Service } from './service.ts';
 
-interface Holds {
-  hold(link: AmqpLink, onEnd: () => void): void;
-  release(link: AmqpLink): void;
-  releaseWhere(matches: (link: AmqpLink) => boolean): void;
-}
-
-/** Links that keep a connection busy. @param onIdle runs when there was none for `idleMs` */
-function createHolds(idleMs: number, onIdle: () => void): Holds & Disposable {
-  const held = new Map<AmqpLink, () => void>();
-  let idle: NodeJS.Timeout | undefined = setTimeout(onIdle, idleMs);
-  const release = (link: AmqpLink): void => {
-    const onEnd = held.get(link);
-    if (onEnd === undefined) return;
-    held.delete(link);
-    onEnd();
-    if (held.size === 0) idle = setTimeout(onIdle, idleMs);
-  };
-  const releaseWhere = (matches: (link: AmqpLink) => boolean): void => {
-    for (const link of [...held.keys()]) if (matches(link)) release(link);
-  };
-  return {
-    hold(link, onEnd) {
-      clearTimeout(idle);
-      held.set(link, onEnd);
-    },
-    release,
-    releaseWhere,
-    [Symbol.dispose]() {
-      releaseWhere(() => true);
-      clearTimeout(idle);
-    },
-  };
-}
-
 /** A client that sends: the emulator receives. */
 function acceptSender(peer: Peer, link: AmqpReceiver): void {
-  const address = parseAddress(link.target?.address ?? '');
-  if (address.kind === 'cbs') return serveCbs(peer, link);
-  if (address.kind === 'management') return serveManagement(peer, link, address.hub);
-  if (address.kind === 'publish') return servePublisher(peer, link, address);
-  refuseLink(link, errors.notFound(link.target?.address ?? ''));
+  const asked = link.target?.address ?? '';
+  const address = parseAddress(asked);
+  if (address.kind === 'cbs') serveCbs(peer, link);
+  else if (address.kind === 'management') serveManagement(peer, link, address.hub);
+  else if (address.kind === 'publish') servePublisher(peer, link, address);
+  else refuseLink(link, errors.notFound(asked));
 }
 
 /** A client that receives: the emulator sends. */
 function acceptReceiver(peer: Peer, link: AmqpSender): void {
   const asked = link.source?.address ?? '';
   const address = parseAddress(asked);
-  if (address.kind === 'read') return serveReader(peer, link, address);
-  if (address.kind !== 'cbs' && address.kind !== 'management')
-    return refuseLink(link, errors.notFound(asked));
-  link.set_source({ address: asked });
+  if (address.kind === 'read') serveReader(peer, link, address);
+  else if (address.kind === 'cbs' || address.kind === 'management') acceptReplyLink(link, asked);
+  else refuseLink(link, errors.notFound(asked));
+}
+
+/** The link on which the answers of a node go back. */
+function acceptReplyLink(link: AmqpSender, node: string): void {
+  link.set_source({ address: node });
   link.set_target({ address: link.target?.address ?? '' });
 }
 
-function routeLinks(peer: Peer, holds: Holds): void {
+function routeLinks(peer: Peer, holds: LinkHolds): void {
   const { amqp } = peer;
   amqp.on('receiver_open', ({ receiver }) => receiver && acceptSender(peer, receiver));
   amqp.on('sender_open', ({ sender }) => sender && acceptReceiver(peer, sender));
@@ -104,7 +76,7 @@ export function serveConnection(service: Service, amqp: AmqpConnection, socket: 
   const gone = new AbortController();
   const flowListeners = new Set<() => void>();
   const { connectionIdleMs } = service.limits;
-  const holds = createHolds(connectionIdleMs, () => amqp.close(errors.connectionIdle(connectionIdleMs)));
+  const holds = createLinkHolds(connectionIdleMs, () => amqp.close(errors.connectionIdle(connectionIdleMs)));
   const peer: Peer = {
     service,
     amqp,
@@ -120,18 +92,17 @@ export function serveConnection(service: Service, amqp: AmqpConnection, socket: 
     },
   };
   padFrames(amqp);
+  separateLinkNames(amqp);
   rawTransfers(amqp);
   afterFlow(amqp, () => {
     for (const listener of flowListeners) listener();
   });
   routeLinks(peer, holds);
-  service.counters.connections += 1;
   service.counters.connectionsAccepted += 1;
   watchEnd(amqp, socket, () => {
     if (gone.signal.aborted) return;
     gone.abort();
     holds[Symbol.dispose]();
-    service.counters.connections -= 1;
   });
   amqp.accept(socket);
   return peer;

@@ -47,6 +47,8 @@ export interface EventHubsEmulator extends AsyncDisposable {
   /** The events that a hub (the first one by default) keeps, partition by partition. */
   events(hub?: string): readonly StoredEvent[];
   readonly faults: Faults;
+  /** Connections that are open now. */
+  readonly connections: number;
   readonly counters: Readonly<Counters>;
   /** The newest 1,000 tokens. */
   readonly tokens: readonly PresentedToken[];
@@ -68,10 +70,9 @@ const limitsOf = (options: EventHubsEmulatorOptions): Limits => ({
 });
 
 const noCounts = (): Counters => ({
-  connections: 0,
-  connectionsAccepted: 0,
   publishers: 0,
   readers: 0,
+  connectionsAccepted: 0,
   transfers: 0,
   eventsStored: 0,
   eventsDelivered: 0,
@@ -89,6 +90,7 @@ function eventsOf(hub: Hub | undefined): readonly StoredEvent[] {
 }
 
 interface Peers {
+  readonly count: number;
   accept(socket: Parameters<typeof serveConnection>[2]): void;
   dropAll(): void;
 }
@@ -98,10 +100,16 @@ function createPeers(service: Service): Peers {
   const peers = new Set<Peer>();
   return {
     accept(socket) {
-      if (service.faults.strike('connect') !== undefined) return void socket.destroy();
+      if (service.faults.strike('connect') !== undefined) {
+        socket.destroy();
+        return;
+      }
       const peer = serveConnection(service, createConnection(), socket);
       peers.add(peer);
       peer.gone.addEventListener('abort', () => peers.delete(peer));
+    },
+    get count() {
+      return peers.size;
     },
     dropAll() {
       for (const peer of peers) peer.drop();
@@ -138,8 +146,8 @@ async function createService(
 
 /**
  * Starts an emulator on 127.0.0.1.
- * @throws the system's error when port or store cannot be had, RangeError for hubs that cannot be,
- *   StoreCorruptError for a damaged store
+ * @throws EmulatorError for options that cannot be and for a damaged store; the system's errors, such as
+ *   EADDRINUSE
  */
 export async function startEventHubsEmulator(
   options: EventHubsEmulatorOptions = {},
@@ -164,6 +172,9 @@ export async function startEventHubsEmulator(
     eventHubName,
     events: (hub = eventHubName) => eventsOf(service.hubs.get(sameName(hub))),
     faults: service.faults,
+    get connections() {
+      return peers.count;
+    },
     counters: service.counters,
     tokens: service.tokens.presented,
     dropConnections: peers.dropAll,

@@ -1,6 +1,7 @@
 // The hubs of an emulator: those that were asked for and those that its store holds.
 import type { Clock } from '../../clock.ts';
-import { createHub, type Hub, type HubDefinition, sameName } from './hub.ts';
+import { EmulatorError } from './emulator-error.ts';
+import { createHub, definitionOf, type Hub, type HubDefinition, sameName } from './hub.ts';
 import { createFileJournal, createMemoryJournal, type Journal } from './journal.ts';
 import type { Retention } from './partition-log.ts';
 import { openStoreFile } from './store-file.ts';
@@ -34,9 +35,9 @@ const PARTITIONS_MAX = 1_024;
 
 function define({ name, partitions = DEFAULT_PARTITIONS }: HubRequest, clock: Clock): HubDefinition {
   if (!/^[A-Za-z0-9](?:[\w.-]{0,254}[A-Za-z0-9])?$/.test(name))
-    throw new RangeError(`"${name}" cannot be the name of a hub`);
+    throw new EmulatorError(`"${name}" cannot be the name of a hub`);
   if (!Number.isInteger(partitions) || partitions < 1 || partitions > PARTITIONS_MAX)
-    throw new RangeError(`hub ${name} can have 1 to ${PARTITIONS_MAX} partitions, not ${partitions}`);
+    throw new EmulatorError(`hub ${name} can have 1 to ${PARTITIONS_MAX} partitions, not ${partitions}`);
   return { name, partitionCount: partitions, createdAt: clock.now() };
 }
 
@@ -52,19 +53,19 @@ function restore(hubs: Map<string, Hub>, record: StoreRecord, retention: Retenti
 
 function checkPartitions(hub: Hub, { partitions }: HubRequest): void {
   if (partitions === undefined || partitions === hub.partitionCount) return;
-  throw new RangeError(
+  throw new EmulatorError(
     `the store holds hub ${hub.name} with ${hub.partitionCount} partitions, not ${partitions}`,
   );
 }
 
-/** @returns the definitions of hubs that are new */
-function addRequested(hubs: Map<string, Hub>, options: HubSetOptions): readonly HubDefinition[] {
-  const added: HubDefinition[] = [];
+/** @returns the hubs that are new */
+function addRequested(hubs: Map<string, Hub>, options: HubSetOptions): readonly Hub[] {
+  const added: Hub[] = [];
   for (const request of options.requests) {
     const stored = hubs.get(sameName(request.name));
     if (stored !== undefined) checkPartitions(stored, request);
-    else added.push(define(request, options.clock));
     const hub = stored ?? createHub(define(request, options.clock), options.retention);
+    if (stored === undefined) added.push(hub);
     hubs.set(sameName(request.name), hub);
     for (const group of request.consumerGroups ?? []) hub.addGroup(group);
   }
@@ -73,7 +74,7 @@ function addRequested(hubs: Map<string, Hub>, options: HubSetOptions): readonly 
 
 /**
  * Opens the hubs.
- * @throws RangeError for a hub that cannot be, StoreCorruptError or the file system's error for the store
+ * @throws EmulatorError for a hub that cannot be or a damaged store; the file system's errors
  */
 export async function openHubSet(options: HubSetOptions): Promise<HubSet> {
   const hubs = new Map<string, Hub>();
@@ -86,7 +87,7 @@ export async function openHubSet(options: HubSetOptions): Promise<HubSet> {
   const store = opening.use(
     await openStoreFile(storePath, (record) => restore(hubs, record, options.retention)),
   );
-  for (const hub of addRequested(hubs, options)) await store.append({ kind: 'hub', hub });
+  for (const hub of addRequested(hubs, options)) await store.append({ kind: 'hub', hub: definitionOf(hub) });
   opening.move();
   return { hubs, journal: createFileJournal({ store, hubs, clock }) };
 }

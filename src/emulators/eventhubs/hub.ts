@@ -1,5 +1,4 @@
 // One event hub: its partitions, its consumer groups and who reads what.
-import type { PublishedEvent } from './batch.ts';
 import { createReaders, type Readers } from './ownership.ts';
 import { partitionOfKey } from './partition-hash.ts';
 import { createPartitionLog, type PartitionLog, type Retention } from './partition-log.ts';
@@ -14,12 +13,19 @@ export interface HubDefinition {
 export interface Hub extends HubDefinition {
   readonly partitions: readonly PartitionLog[];
   partition(id: string): PartitionLog | undefined;
-  /** The partition that events without a partition of their own go to: by key, else in turn. */
-  route(event: PublishedEvent): PartitionLog;
+  /** Where events go that name no partition: by key, else in turn. */
+  route(partitionKey: string | undefined): PartitionLog;
   hasGroup(name: string): boolean;
   addGroup(name: string): void;
   readers(group: string, partition: string): Readers;
 }
+
+/** What has to be written down of a hub to have it again. */
+export const definitionOf = ({ name, partitionCount, createdAt }: HubDefinition): HubDefinition => ({
+  name,
+  partitionCount,
+  createdAt,
+});
 
 export const DEFAULT_GROUP = '$Default';
 
@@ -39,7 +45,7 @@ export function createHub(definition: HubDefinition, retention: Retention): Hub 
     ...definition,
     partitions,
     partition: (id) => partitions.find((partition) => partition.id === id),
-    route({ partitionKey }) {
+    route(partitionKey) {
       const index = partitionKey === undefined ? turn++ : partitionOfKey(partitionKey, partitions.length);
       return partitions[index % partitions.length] ?? first;
     },

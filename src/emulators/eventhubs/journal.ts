@@ -1,7 +1,7 @@
 // Puts events into partitions: numbered, written down, and only then shown to readers.
 import type { Clock } from '../../clock.ts';
 import type { PublishedEvent } from './batch.ts';
-import type { Hub } from './hub.ts';
+import { definitionOf, type Hub } from './hub.ts';
 import type { PartitionLog } from './partition-log.ts';
 import type { StoreFile } from './store-file.ts';
 import type { EventGroup, StoreRecord } from './store-format.ts';
@@ -40,11 +40,11 @@ function* chunks<Item>(items: readonly Item[], size: number): Iterable<readonly 
 
 /** Everything that is still wanted. */
 export function* snapshot(hubs: Iterable<Hub>): Iterable<StoreRecord> {
-  for (const { name, partitionCount, createdAt, partitions } of hubs) {
-    yield { kind: 'hub', hub: { name, partitionCount, createdAt } };
-    for (const { id, events } of partitions)
+  for (const hub of hubs) {
+    yield { kind: 'hub', hub: definitionOf(hub) };
+    for (const { id, events } of hub.partitions)
       for (const chunk of chunks(events, COMPACT_EVENTS))
-        yield { kind: 'events', groups: [{ hub: name, partition: id, events: chunk }] };
+        yield { kind: 'events', groups: [{ hub: hub.name, partition: id, events: chunk }] };
   }
 }
 

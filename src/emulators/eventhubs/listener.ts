@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import { createWebSocketStream, WebSocketServer } from 'ws';
+import { EmulatorError } from './emulator-error.ts';
 
 export interface TlsFiles {
   /** PEM. */
@@ -63,9 +64,17 @@ async function listen(server: Server, port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+function createSecureServer(tls: TlsFiles, onSocket: (socket: Socket) => void): Server {
+  try {
+    return createTlsServer(tls, onSocket);
+  } catch {
+    throw new EmulatorError('the TLS key and certificate are no PEM, or do not belong together');
+  }
+}
+
 /**
  * Listens on 127.0.0.1.
- * @throws the system's error when the port cannot be had
+ * @throws EmulatorError for a key that is none, the system's error when the port cannot be had
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
   const sockets = new Set<Socket>();
@@ -78,7 +87,7 @@ export async function openListener(options: ListenerOptions): Promise<Listener> 
     socket.on('error', () => socket.destroy());
     sort(socket, options.onConnection, onHttp);
   };
-  const server = options.tls ? createTlsServer(options.tls, onSocket) : createServer(onSocket);
+  const server = options.tls ? createSecureServer(options.tls, onSocket) : createServer(onSocket);
   const port = await listen(server, options.port);
   return {
     port,

@@ -58,7 +58,6 @@ function read(peer: Peer, request: AmqpRequest, hubOfLink: string | undefined): 
 
 /** @param hubOfLink the hub that the link's address names, if it does */
 export function serveManagement(peer: Peer, receiver: AmqpReceiver, hubOfLink: string | undefined): void {
-  peer.hold(receiver, () => undefined);
   serveRequests(receiver, (request) => {
     const { counters, faults } = peer.service;
     counters.managementRequests += 1;

@@ -1,7 +1,13 @@
 // Links on which clients publish.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AmqpDelivery, AmqpError, AmqpReceiver } from './amqp.ts';
-import { forget, refuseLink } from './amqp.ts';
+import {
+  type AmqpContext,
+  type AmqpDelivery,
+  type AmqpError,
+  type AmqpReceiver,
+  forget,
+  refuseLink,
+} from './amqp.ts';
 import { type PublishedEvent, readTransfer } from './batch.ts';
 import * as errors from './errors.ts';
 import { FAULT_DELAY_MS, type Fault, type FaultName } from './faults.ts';
@@ -27,8 +33,10 @@ interface Publisher {
 const pathOf = ({ hub, partition }: PublishAddress): string =>
   partition === undefined ? hub : `${hub}/Partitions/${partition}`;
 
+type Mishap = (publisher: Publisher, delivery: AmqpDelivery) => void;
+
 /** What faults do to a transfer instead of storing it. */
-const insteadOfStoring: Partial<Record<FaultName, (publisher: Publisher, delivery: AmqpDelivery) => void>> = {
+const insteadOfStoring: Partial<Record<FaultName, Mishap>> = {
   'drop-before-store': ({ peer }) => peer.drop(),
   'server-busy': (_publisher, delivery) => delivery.reject(errors.serverBusy),
   'internal-error': (_publisher, delivery) => delivery.reject(errors.internalError('a fault was asked for')),
@@ -37,11 +45,12 @@ const insteadOfStoring: Partial<Record<FaultName, (publisher: Publisher, deliver
 };
 
 /** What faults do to a transfer instead of accepting it, once it is stored. */
-const insteadOfAccepting: Partial<Record<FaultName, (publisher: Publisher, delivery: AmqpDelivery) => void>> =
-  {
-    'drop-after-store': ({ peer }) => peer.drop(),
-    'lost-ack': (_publisher, delivery) => forget(delivery),
-  };
+const insteadOfAccepting: Partial<Record<FaultName, Mishap>> = {
+  'drop-after-store': ({ peer }) => peer.drop(),
+  'lost-ack': (_publisher, delivery) => forget(delivery),
+};
+
+const accept: Mishap = (_publisher, delivery) => delivery.accept();
 
 interface Transfer {
   readonly delivery: AmqpDelivery;
@@ -50,47 +59,51 @@ interface Transfer {
   readonly fault: Fault | undefined;
 }
 
-async function store(publisher: Publisher, { delivery, log, events, fault }: Transfer): Promise<void> {
-  const { peer, hub } = publisher;
-  const { journal, counters } = peer.service;
-  const instead = fault && insteadOfStoring[fault.name];
-  if (instead !== undefined) return instead(publisher, delivery);
-  if (fault?.name === 'slow') await wait(fault, peer.gone);
-  const result = await journal.append(hub, log, events);
-  if (!result.ok) return delivery.reject(errors.internalError(result.reason));
-  counters.eventsStored += events.length;
-  const late = fault && insteadOfAccepting[fault.name];
-  if (late !== undefined) return late(publisher, delivery);
-  delivery.accept();
-}
-
 /** @returns when the fault's time is over, or the connection is gone */
 async function wait({ delayMs = FAULT_DELAY_MS }: Fault, gone: AbortSignal): Promise<void> {
   await delay(delayMs, undefined, { signal: gone }).catch(() => undefined);
 }
 
-function take(publisher: Publisher, delivery: AmqpDelivery, message: Buffer, format: number): void {
-  const { peer, hub, link, messageBytesMax } = publisher;
-  peer.service.counters.transfers += 1;
-  if (!peer.claims.allow(publisher.path, 'send'))
-    return link.close(errors.unauthorized('the token of the link has expired'));
-  if (message.length > messageBytesMax)
-    return delivery.reject(errors.tooLarge(message.length, messageBytesMax));
-  const events = readTransfer(message, format);
-  const [first] = events ?? [];
-  if (events === undefined || first === undefined) return delivery.reject(errors.malformed);
-  const log = publisher.partition ?? hub.route(first);
-  const fault = peer.service.faults.strike('publish', { hub: hub.name, partition: log.id });
-  void store(publisher, { delivery, log, events, fault });
+async function store(publisher: Publisher, { delivery, log, events, fault }: Transfer): Promise<void> {
+  const { peer, hub } = publisher;
+  if (fault?.name === 'slow') await wait(fault, peer.gone);
+  const result = await peer.service.journal.append(hub, log, events);
+  if (!result.ok) {
+    delivery.reject(errors.internalError(result.reason));
+    return;
+  }
+  peer.service.counters.eventsStored += events.length;
+  const finish = (fault && insteadOfAccepting[fault.name]) ?? accept;
+  finish(publisher, delivery);
 }
 
-function refusal(peer: Peer, address: PublishAddress, hub: Hub | undefined): AmqpError | undefined {
-  const path = pathOf(address);
-  if (!peer.claims.allow(path, 'send')) return errors.unauthorized('no valid token lets the link send');
-  if (hub === undefined) return errors.notFound(address.hub);
-  if (address.partition !== undefined && hub.partition(address.partition) === undefined)
-    return errors.partitionOutOfRange(address.partition, hub.partitions.length);
-  return undefined;
+/** @returns the events of a transfer, or why it is refused */
+function read(publisher: Publisher, message: Buffer, format: number): readonly PublishedEvent[] | AmqpError {
+  const { messageBytesMax } = publisher;
+  if (message.length > messageBytesMax) return errors.tooLarge(message.length, messageBytesMax);
+  return readTransfer(message, format) ?? errors.malformed;
+}
+
+function take(publisher: Publisher, delivery: AmqpDelivery, events: readonly PublishedEvent[]): void {
+  const { peer, hub } = publisher;
+  const log = publisher.partition ?? hub.route(events[0]?.partitionKey);
+  const fault = peer.service.faults.strike('publish', { hub: hub.name, partition: log.id });
+  const instead = fault && insteadOfStoring[fault.name];
+  if (instead !== undefined) instead(publisher, delivery);
+  else void store(publisher, { delivery, log, events, fault });
+}
+
+function onMessage(publisher: Publisher, { delivery, message, format = 0 }: AmqpContext): void {
+  const { peer, link, path } = publisher;
+  if (delivery === undefined || message === undefined) return;
+  peer.service.counters.transfers += 1;
+  if (!peer.claims.allow(path, 'send')) {
+    link.close(errors.unauthorized('the token of the link has expired'));
+    return;
+  }
+  const events = read(publisher, message, format);
+  if ('condition' in events) delivery.reject(events);
+  else take(publisher, delivery, events);
 }
 
 /** The smaller of the client's limit and the service's; a client without one says 0 or nothing. */
@@ -99,32 +112,44 @@ function messageLimit(link: AmqpReceiver, bytesMax: number): number {
   return typeof asked === 'number' && asked > 0 ? Math.min(asked, bytesMax) : bytesMax;
 }
 
-/** Detaches the link when nothing was published for long. */
-function startIdleTimer({ peer, link }: Publisher): NodeJS.Timeout {
-  const { senderIdleMs } = peer.service.limits;
-  return setTimeout(() => link.close(errors.linkIdle(senderIdleMs)), senderIdleMs);
+/** @returns what the address names, or why a client may not publish to it */
+function locate(peer: Peer, link: AmqpReceiver, address: PublishAddress): Publisher | AmqpError {
+  const path = pathOf(address);
+  if (!peer.claims.allow(path, 'send')) return errors.unauthorized('no valid token lets the link send');
+  const hub = findHub(peer.service, address.hub);
+  if (hub === undefined) return errors.notFound(address.hub);
+  const partition = address.partition === undefined ? undefined : hub.partition(address.partition);
+  if (address.partition !== undefined && partition === undefined)
+    return errors.partitionOutOfRange(address.partition, hub.partitions.length);
+  const messageBytesMax = messageLimit(link, peer.service.limits.messageBytesMax);
+  return { peer, link, hub, partition, path, messageBytesMax };
 }
 
-export function servePublisher(peer: Peer, link: AmqpReceiver, address: PublishAddress): void {
-  const hub = findHub(peer.service, address.hub);
-  const refused = refusal(peer, address, hub);
-  if (refused !== undefined || hub === undefined)
-    return refuseLink(link, refused ?? errors.notFound(address.hub));
+function begin(publisher: Publisher): void {
+  const { peer, link } = publisher;
   const { limits, counters } = peer.service;
-  const messageBytesMax = messageLimit(link, limits.messageBytesMax);
-  const partition = address.partition === undefined ? undefined : hub.partition(address.partition);
-  const publisher: Publisher = { peer, link, hub, partition, path: pathOf(address), messageBytesMax };
-  link.set_source({});
-  link.set_target({ address: link.target?.address ?? '' });
-  link.local.attach.max_message_size = messageBytesMax;
-  const idle = startIdleTimer(publisher);
+  const { senderIdleMs } = limits;
+  const idle = setTimeout(() => link.close(errors.linkIdle(senderIdleMs)), senderIdleMs);
   counters.publishers += 1;
   peer.hold(link, () => {
     clearTimeout(idle);
     counters.publishers -= 1;
   });
-  link.on('message', ({ delivery, message, format }) => {
+  link.on('message', (context) => {
     idle.refresh();
-    if (delivery !== undefined && message !== undefined) take(publisher, delivery, message, format ?? 0);
+    onMessage(publisher, context);
   });
+}
+
+export function servePublisher(peer: Peer, link: AmqpReceiver, address: PublishAddress): void {
+  const publisher = locate(peer, link, address);
+  if ('condition' in publisher) {
+    refuseLink(link, publisher);
+    return;
+  }
+  link.set_source({});
+  link.set_target({ address: link.target?.address ?? '' });
+  // Clients believe whatever stands here: nothing means no limit, and 0 that no event is small enough.
+  link.local.attach.max_message_size = publisher.messageBytesMax;
+  begin(publisher);
 }

@@ -49,6 +49,14 @@ function epochOf(link: AmqpSender): number | undefined {
   return typeof epoch === 'number' ? epoch : undefined;
 }
 
+const readerOf = (peer: Peer, link: AmqpSender): Reader => ({
+  epoch: epochOf(link),
+  evict(error) {
+    link.close(error);
+    peer.release(link);
+  },
+});
+
 const wantsMetrics = (link: AmqpSender): boolean =>
   [link.desired_capabilities ?? []].flat().includes(RUNTIME_METRICS);
 
@@ -56,34 +64,47 @@ interface Reading extends Place {
   readonly peer: Peer;
   readonly link: AmqpSender;
   readonly hasMetrics: boolean;
+  leave(): void;
   nextSequenceNumber: number;
   draining: boolean;
-  /** The turn that is due: an immediate, or a timer when a fault slows the reader down. */
-  turn: NodeJS.Immediate | NodeJS.Timeout | undefined;
+  /** Ends the turn that is due; undefined when none is. */
+  cancelTurn: (() => void) | undefined;
 }
 
 /** rhea updates credit between turns only, so every turn of the event loop delivers one portion. */
 function schedule(reading: Reading): void {
-  reading.turn ??= setImmediate(() => deliverPortion(reading));
+  if (reading.cancelTurn !== undefined) return;
+  const turn = setImmediate(deliverPortion, reading);
+  reading.cancelTurn = () => clearImmediate(turn);
+}
+
+function scheduleLate(reading: Reading, delayMs: number): void {
+  const turn = setTimeout(deliverPortion, delayMs, reading);
+  reading.cancelTurn = () => clearTimeout(turn);
 }
 
 function deliverPortion(reading: Reading): void {
-  reading.turn = undefined;
   const { peer, link, log } = reading;
+  reading.cancelTurn = undefined;
   if (!link.is_open()) return;
-  if (!peer.claims.allow(reading.path, 'listen'))
-    return link.close(errors.unauthorized('the token of the link has expired'));
-  const budget = sendBudget(link);
-  const events = budget === 0 ? [] : log.read(reading.nextSequenceNumber, Math.min(budget, TURN_EVENTS_MAX));
-  if (events.length > 0) return deliver(reading, events);
-  if (reading.draining && budget > 0) giveBackCredit(link);
+  if (!peer.claims.allow(reading.path, 'listen')) {
+    link.close(errors.unauthorized('the token of the link has expired'));
+    return;
+  }
+  const budget = Math.min(sendBudget(link), TURN_EVENTS_MAX);
+  const events = budget === 0 ? [] : log.read(reading.nextSequenceNumber, budget);
+  if (events.length > 0) deliver(reading, events);
+  else if (reading.draining && budget > 0) giveBackCredit(link);
 }
 
 function deliver(reading: Reading, events: readonly LoggedEvent[]): void {
   const { peer, hub, log } = reading;
   const { faults, counters } = peer.service;
   const fault = faults.strike('receive', { hub: hub.name, partition: log.id });
-  if (fault !== undefined) return suffer(reading, fault);
+  if (fault !== undefined) {
+    suffer(reading, fault);
+    return;
+  }
   for (const event of events) send(reading, event);
   counters.eventsDelivered += events.length;
   schedule(reading);
@@ -97,63 +118,64 @@ function send(reading: Reading, event: LoggedEvent): void {
 }
 
 function suffer(reading: Reading, { name, delayMs = FAULT_DELAY_MS }: Fault): void {
-  if (name === 'drop-on-receive') return reading.peer.drop();
-  if (name === 'detach-on-receive') return reading.link.close(errors.detachForced);
-  reading.turn = setTimeout(() => deliverPortion(reading), delayMs);
+  if (name === 'drop-on-receive') reading.peer.drop();
+  else if (name === 'detach-on-receive') reading.link.close(errors.detachForced);
+  else scheduleLate(reading, delayMs);
 }
 
-function stop(reading: Reading): void {
-  clearTimeout(reading.turn as NodeJS.Timeout | undefined);
-  clearImmediate(reading.turn as NodeJS.Immediate | undefined);
-}
-
-function begin(reading: Reading, onEnd: () => void): void {
+function begin(reading: Reading): void {
   const { peer, link, log } = reading;
   const wake = (): void => schedule(reading);
-  const stopListening = [log.onKeep(wake), peer.onFlow(wake)];
+  const silence = [log.onKeep(wake), peer.onFlow(wake)];
+  link.on('sender_flow', () => {
+    reading.draining = false;
+  });
   link.on('sender_draining', () => {
     reading.draining = true;
-    wake();
   });
   peer.service.counters.readers += 1;
   peer.hold(link, () => {
-    for (const stopOne of stopListening) stopOne();
-    stop(reading);
+    for (const stop of silence) stop();
+    reading.cancelTurn?.();
     peer.service.counters.readers -= 1;
-    onEnd();
+    reading.leave();
   });
 }
 
-/** Clients see the attach answered with settled deliveries, as the service does (vcabbage/amqp #43). */
-const SETTLED = 1;
-
-export function serveReader(peer: Peer, link: AmqpSender, address: ReadAddress): void {
+/** @returns the reading, once the reader is let in; or why it is not */
+function open(peer: Peer, link: AmqpSender, address: ReadAddress): Reading | AmqpError {
   const place = locate(peer, address);
-  if ('condition' in place) return refuseLink(link, place);
+  if ('condition' in place) return place;
   const start = startPosition(link.source?.filter, place.log);
-  if (!start.ok) return refuseLink(link, start.error);
+  if (!start.ok) return start.error;
   const readers = place.hub.readers(address.group, address.partition);
-  const reader: Reader = {
-    epoch: epochOf(link),
-    evict: (error) => {
-      link.close(error);
-      peer.release(link);
-    },
-  };
+  const reader = readerOf(peer, link);
   const refused = readers.admit(reader);
-  if (refused !== undefined) return refuseLink(link, refused);
-  const { address: asked, filter } = link.source ?? {};
-  link.set_source({ address: asked ?? '', ...(filter ? { filter } : {}) });
-  link.set_target({});
-  link.local.attach.snd_settle_mode = SETTLED;
-  const reading: Reading = {
+  if (refused !== undefined) return refused;
+  return {
     ...place,
     peer,
     link,
     hasMetrics: wantsMetrics(link),
+    leave: () => readers.leave(reader),
     nextSequenceNumber: start.sequenceNumber,
     draining: false,
-    turn: undefined,
+    cancelTurn: undefined,
   };
-  begin(reading, () => readers.leave(reader));
+}
+
+/** Deliveries come settled, as the service has it (vcabbage/amqp #43): clients owe no answer. */
+const SETTLED = 1;
+
+export function serveReader(peer: Peer, link: AmqpSender, address: ReadAddress): void {
+  const reading = open(peer, link, address);
+  if ('condition' in reading) {
+    refuseLink(link, reading);
+    return;
+  }
+  const { address: asked, filter } = link.source ?? {};
+  link.set_source({ address: asked ?? '', ...(filter ? { filter } : {}) });
+  link.set_target({});
+  link.local.attach.snd_settle_mode = SETTLED;
+  begin(reading);
 }

@@ -15,12 +15,13 @@ export interface Limits {
   readonly senderIdleMs: number;
 }
 
-/** What the emulator counts, since it started. */
+/** What the emulator counts. */
 export interface Counters {
-  connections: number;
-  connectionsAccepted: number;
+  /** Open now. */
   publishers: number;
+  /** Open now. */
   readers: number;
+  connectionsAccepted: number;
   transfers: number;
   eventsStored: number;
   eventsDelivered: number;

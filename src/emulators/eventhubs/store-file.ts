@@ -1,6 +1,7 @@
 // The append-only file behind the emulator: what it acknowledged is on disk before anybody hears of it.
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { EmulatorError } from './emulator-error.ts';
 import { decodePayload, encodeRecord, payloadLength, RECORD_HEAD, type StoreRecord } from './store-format.ts';
 
 export interface StoreFile extends AsyncDisposable {
@@ -9,14 +10,6 @@ export interface StoreFile extends AsyncDisposable {
   append(record: StoreRecord): Promise<void>;
   /** Replaces the whole content, in one step. */
   rewrite(records: Iterable<StoreRecord>): Promise<void>;
-}
-
-/** The store is damaged where no crash can have damaged it. */
-export class StoreCorruptError extends Error {
-  constructor(path: string, position: number) {
-    super(`${path} is damaged at byte ${position}: move it away, or give another file`);
-    this.name = 'StoreCorruptError';
-  }
 }
 
 async function readExactly(file: FileHandle, position: number, length: number): Promise<Buffer | undefined> {
@@ -60,7 +53,8 @@ async function replay(
   let position = 0;
   while (position < size) {
     const found = await recordAt(file, position, size);
-    if (found === 'damaged') throw new StoreCorruptError(path, position);
+    if (found === 'damaged')
+      throw new EmulatorError(`${path} is damaged at byte ${position}: move it away, or give another file`);
     if (found === 'torn') break;
     onRecord(found.record);
     position = found.end;
@@ -117,7 +111,7 @@ async function openOrCreate(path: string): Promise<FileHandle> {
 /**
  * Opens the store and reads it through.
  * @param onRecord takes every record, oldest first
- * @throws StoreCorruptError, or the file system's error
+ * @throws EmulatorError for a store that is damaged where no crash can have damaged it; the file system's errors
  */
 export async function openStoreFile(
   path: string,
