@@ -1,0 +1,100 @@
+// READ FIRST: the program that keeps the trail, in order. Hub → batch → one commit → trail, session after session.
+import { openSqliteTrail } from '../audit/sqlite.ts';
+import { type TrailStore, TrailUnusable } from '../audit/store.ts';
+import type { Clock } from '../clock.ts';
+import type { Log } from '../log.ts';
+import { type HubDescription, hubConnector } from './hub.ts';
+import { hubFaultOf } from './hub-fault.ts';
+import type { StoredBatch } from './partition-feed.ts';
+import { runSession, type SessionEnd } from './session.ts';
+import { openSessionLog, pauseMs } from './session-log.ts';
+import type { ConsumerSettings } from './settings.ts';
+
+/** What the consumer tells the program around it, as it happens. */
+export type ConsumerProgress =
+  | { readonly kind: 'reading'; readonly hub: HubDescription }
+  | ({ readonly kind: 'stored' } & StoredBatch)
+  | { readonly kind: 'ended'; readonly end: SessionEnd };
+
+/** What the consumer takes from the process around it. */
+export interface ConsumerRuntime {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ends the consumer after the batches in hand, within 5 s. */
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: ConsumerProgress) => void;
+  /** How often the connection is doubted, ms. */
+  readonly watchIntervalMs?: number;
+  /** Events that one partition may send ahead before its connection is made anew. */
+  readonly creditMax?: number;
+}
+
+/** How a run ended. */
+export type ConsumerEnd = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+// A stall shows at the second look: so within half a minute, whatever the SDK does not notice.
+const watchIntervalMs = 10_000;
+// Each idle second allows the hub 300 more events in flight, without end; this much fits into memory.
+const creditMax = 100_000;
+
+/**
+ * Reads the hub into the trail until `signal` aborts.
+ * @returns why it could not start, or that it ended as asked; trouble with the hub never ends it
+ */
+export async function runConsumer(
+  settings: ConsumerSettings,
+  runtime: ConsumerRuntime,
+): Promise<ConsumerEnd> {
+  const { clock, log, signal, onProgress } = runtime;
+  const connect = hubConnector(settings.hub);
+  const unusable = await faultOf(connect);
+  if (unusable !== null) return { ok: false, reason: unusable };
+  const opened = openTrail(settings.trail.path);
+  if ('reason' in opened) return { ok: false, reason: opened.reason };
+  await using trail = opened;
+
+  const holes = new Map<string, number>();
+  const say = openSessionLog(log);
+  for (let failures = 0; !signal.aborted; ) {
+    let stored = false;
+    const end = await runSession({
+      ...{ connect, trail, holes, clock, log, signal },
+      watchIntervalMs: runtime.watchIntervalMs ?? watchIntervalMs,
+      creditMax: runtime.creditMax ?? creditMax,
+      onReading: (hub) => {
+        say.reading(hub);
+        onProgress?.({ kind: 'reading', hub });
+      },
+      onStored: (batch) => {
+        stored = true;
+        onProgress?.({ kind: 'stored', ...batch });
+      },
+    });
+    say.ended(end);
+    onProgress?.({ kind: 'ended', end });
+    failures = stored ? 1 : failures + 1;
+    await clock.sleep(pauseMs(end, failures), signal);
+  }
+  return { ok: true };
+}
+
+/** What no retry will mend: found before anything is opened. */
+async function faultOf(connect: ReturnType<typeof hubConnector>): Promise<string | null> {
+  try {
+    await using _unopened = await connect();
+    return null;
+  } catch (error) {
+    const fault = hubFaultOf(error);
+    if (fault === 'secret-unreadable' && error instanceof Error) return error.message;
+    return `hub.connectionString is not a connection string of Event Hubs, or names no hub (${fault})`;
+  }
+}
+
+function openTrail(path: string): TrailStore | { readonly reason: string } {
+  try {
+    return openSqliteTrail(path);
+  } catch (error) {
+    if (error instanceof TrailUnusable) return { reason: error.message };
+    throw error;
+  }
+}

@@ -1,0 +1,53 @@
+// Names what went wrong between this program and the hub, from what errors call themselves and never from their texts.
+import { SecretUnreadable } from '../config/secret.ts';
+import { codesOf, networkReason } from '../sinks/network-fault.ts';
+
+/** A closed list: an SDK's own text may quote a connection string. */
+export type HubFault =
+  | 'unauthorized'
+  | 'not-found'
+  | 'throttled'
+  | 'quota-exceeded'
+  | 'taken-over'
+  | 'credential-unavailable'
+  | 'secret-unreadable'
+  | 'connection-string-invalid'
+  | 'connection-refused'
+  | 'connection-reset'
+  | 'host-unreachable'
+  | 'name-not-found'
+  | 'timeout'
+  | 'tls'
+  | 'unexpected';
+
+// What @azure/event-hubs 6, @azure/core-amqp 4 and @azure/identity 4 call their errors.
+const faults: Readonly<Record<string, HubFault>> = {
+  UnauthorizedError: 'unauthorized',
+  MessagingEntityNotFoundError: 'not-found',
+  MessagingEntityDisabledError: 'not-found',
+  ServerBusyError: 'throttled',
+  QuotaExceededError: 'quota-exceeded',
+  ReceiverDisconnectedError: 'taken-over',
+  CredentialUnavailableError: 'credential-unavailable',
+  AuthenticationError: 'credential-unavailable',
+  AuthenticationRequiredError: 'credential-unavailable',
+  AggregateAuthenticationError: 'credential-unavailable',
+  OperationTimeoutError: 'timeout',
+  ServiceUnavailableError: 'timeout',
+  TimeoutError: 'timeout',
+  AbortError: 'timeout',
+  ConnectionLostError: 'connection-reset',
+  ConnectionForcedError: 'connection-reset',
+  DetachForcedError: 'connection-reset',
+  InvalidConnectionString: 'connection-string-invalid',
+};
+
+/** The first fault that an error, its parts or its cause can be told by. */
+export function hubFaultOf(error: unknown): HubFault {
+  if (error instanceof SecretUnreadable) return 'secret-unreadable';
+  for (const code of codesOf(error)) {
+    const known = faults[code] ?? (networkReason(code) as HubFault | null);
+    if (known !== null && known !== undefined) return known;
+  }
+  return 'unexpected';
+}

@@ -1,0 +1,130 @@
+// Speaks with one Event Hub through the SDK: describes it, and reads a partition from a given place.
+import type {
+  EventHubConsumerClient,
+  EventPosition,
+  ReceivedEventData,
+  TokenCredential,
+} from '@azure/event-hubs';
+import type { HubEvent } from '../core/leaf.ts';
+import { bodyBytes } from './body-bytes.ts';
+import type { ConsumerSettings } from './settings.ts';
+
+/** What a hub says about itself. */
+export interface HubDescription {
+  readonly namespace: string;
+  readonly name: string;
+  /** Epoch ms; another value means another hub under the same name. */
+  readonly createdAt: number;
+  readonly partitions: readonly string[];
+}
+
+export interface ReadHandlers {
+  /** Gets each batch in order, and is waited for; an empty one when nothing came for a while. */
+  readonly take: (events: readonly HubEvent[]) => Promise<void>;
+  /** Reading went wrong; the subscription is of no use from now on. */
+  readonly fail: (error: unknown) => void;
+}
+
+/** One connection to the hub: made anew whenever there is doubt about it. */
+export interface HubConnection extends AsyncDisposable {
+  describe(): Promise<HubDescription>;
+  /** The partition's last sequence number; -1 when nothing was ever sent to it. */
+  lastSequenceNumber(partition: string): Promise<number>;
+  /** Starts reading behind `lastSequenceNumber`, or with the oldest event there is when it is -1. */
+  read(partition: string, lastSequenceNumber: number, handlers: ReadHandlers): void;
+}
+
+export type ConnectHub = () => Promise<HubConnection>;
+
+/** Each wait is short: a connection that dies in the middle of one is noticed when it ends. */
+export const waitSeconds = 1;
+export const batchLengthMax = 300;
+/** Credit that each wait adds on top of what is used up, whether events came or not. */
+export const prefetchCount = 300;
+
+// Short enough that a peer that hangs is given up within seconds; the default is 60 s and 30 s between tries.
+const retryOptions = { timeoutInMs: 8_000, maxRetries: 2, retryDelayInMs: 500, maxRetryDelayInMs: 2_000 };
+const requestMsMax = 8_000;
+// The SDK waits for a peer that hangs; whoever stops does not.
+const closeMsMax = 2_000;
+
+/** How to reach the hub of these settings; nothing is loaded or opened before the first call. */
+export function hubConnector(settings: ConsumerSettings['hub']): ConnectHub {
+  let credential: TokenCredential | undefined;
+  return async () => {
+    const { connectionString, fullyQualifiedNamespace, eventHubName, consumerGroup } = settings;
+    const { EventHubConsumerClient } = await import('@azure/event-hubs');
+    // The SDK fills in what it is given, so each client gets a copy.
+    const options = { retryOptions: { ...retryOptions } };
+    if (connectionString !== undefined) {
+      const secret = connectionString.reveal();
+      return connectionOver(
+        readable(() =>
+          eventHubName === undefined
+            ? new EventHubConsumerClient(consumerGroup, secret, options)
+            : new EventHubConsumerClient(consumerGroup, secret, eventHubName, options),
+        ),
+      );
+    }
+    // One credential for all connections: it keeps the token, and asks for the next one in time.
+    credential ??= new (await import('@azure/identity')).DefaultAzureCredential();
+    const place = [fullyQualifiedNamespace ?? '', eventHubName ?? ''] as const;
+    return connectionOver(new EventHubConsumerClient(consumerGroup, ...place, credential, options));
+  };
+}
+
+/** A connection string that the SDK cannot read; its own error would quote the string. */
+export class InvalidConnectionString extends Error {
+  override readonly name = 'InvalidConnectionString';
+}
+
+function readable<Client>(make: () => Client): Client {
+  try {
+    return make();
+  } catch {
+    throw new InvalidConnectionString();
+  }
+}
+
+function connectionOver(client: EventHubConsumerClient): HubConnection {
+  const limit = () => ({ abortSignal: AbortSignal.timeout(requestMsMax) });
+  return {
+    describe: async () => {
+      const { name, createdOn, partitionIds } = await client.getEventHubProperties(limit());
+      const [namespace, createdAt] = [client.fullyQualifiedNamespace, createdOn.getTime()];
+      if (!Number.isFinite(createdAt)) throw new Error('the hub does not say when it was made');
+      return { namespace, name, createdAt, partitions: partitionIds };
+    },
+    lastSequenceNumber: async (partition) =>
+      (await client.getPartitionProperties(partition, limit())).lastEnqueuedSequenceNumber,
+    read: (partition, last, { take, fail }) => {
+      const handlers = {
+        processEvents: (events: ReceivedEventData[]) => take(events.map(hubEventOf)),
+        processError: async (error: unknown) => fail(error),
+        processClose: async () => fail(new Error('closed')),
+      };
+      client.subscribe(partition, handlers, subscribeOptions(last));
+    },
+    [Symbol.asyncDispose]: async () => {
+      const closed = client.close().catch(() => undefined);
+      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, closeMsMax).unref())]);
+    },
+  };
+}
+
+// Without a start position the SDK begins at the end and leaves out all that was sent before.
+const earliest: EventPosition = { offset: '-1' };
+
+const subscribeOptions = (last: number) => ({
+  startPosition: last < 0 ? earliest : { sequenceNumber: last, isInclusive: false },
+  maxBatchSize: batchLengthMax,
+  maxWaitTimeInSeconds: waitSeconds,
+  prefetchCount,
+  // Parsed and written anew, bytes would not be the bytes that were sent.
+  skipParsingBodyAsJson: true,
+});
+
+function hubEventOf(event: ReceivedEventData): HubEvent {
+  const enqueuedMs = event.enqueuedTimeUtc.getTime();
+  return { sequenceNumber: event.sequenceNumber, enqueuedMs, body: bodyBytes(event.body) };
+}

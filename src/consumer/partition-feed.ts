@@ -1,0 +1,141 @@
+// Takes the batches of one partition into the trail: never throws, never leaves one out, waits while the store is down.
+import type { AppendCounts, StreamPosition, TrailStore, UnavailableReason } from '../audit/store.ts';
+import type { Clock } from '../clock.ts';
+import type { HubEvent } from '../core/leaf.ts';
+import type { Log } from '../log.ts';
+import { prefetchCount } from './hub.ts';
+
+/** What was stored of one batch. */
+export interface StoredBatch {
+  readonly partition: string;
+  readonly stream: string;
+  readonly counts: AppendCounts;
+  readonly position: StreamPosition;
+}
+
+export interface FeedOptions {
+  readonly partition: string;
+  readonly stream: string;
+  /** Where the trail stands when reading begins. */
+  readonly start: StreamPosition;
+  readonly trail: TrailStore;
+  /** Holes that were seen before, by stream: the sequence number behind each. */
+  readonly holes: Map<string, number>;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborts when the session is over: a batch that cannot be stored is then left to the next one. */
+  readonly signal: AbortSignal;
+  readonly onStored: (batch: StoredBatch) => void;
+  /** Events are missing between the trail and this batch: reading must begin anew. */
+  readonly onHole: () => void;
+}
+
+export interface PartitionFeed {
+  readonly partition: string;
+  readonly position: () => StreamPosition;
+  /** Whether a batch is being stored. */
+  readonly busy: () => boolean;
+  /** Events that the SDK may fetch ahead by now, because each wait allows it more. */
+  readonly creditSurplus: () => number;
+  /** Stores a batch; returns when it is durable, or when the session is over. */
+  readonly take: (events: readonly HubEvent[]) => Promise<void>;
+  /** Resolves when no batch is in hand. */
+  readonly settled: () => Promise<void>;
+}
+
+export function openPartitionFeed(options: FeedOptions): PartitionFeed {
+  const { partition, signal } = options;
+  const store = createStorer(options);
+  let position = options.start;
+  let inHand: Promise<void> | null = null;
+  let creditSurplus = 0;
+
+  const take = async (events: readonly HubEvent[]): Promise<void> => {
+    const fresh = events.filter(({ sequenceNumber }) => sequenceNumber > position.lastSequenceNumber);
+    if (fresh.length === 0 || signal.aborted) return;
+    if (isDoubtful(options, position, fresh)) return options.onHole();
+    position = await store(position, fresh);
+  };
+
+  return {
+    partition,
+    position: () => position,
+    busy: () => inHand !== null,
+    creditSurplus: () => creditSurplus,
+    take: async (events) => {
+      creditSurplus += prefetchCount - events.length;
+      inHand = take(events);
+      await inHand;
+      inHand = null;
+    },
+    settled: async () => {
+      await inHand;
+    },
+  };
+}
+
+/**
+ * Whether the hub's numbers go on somewhere else than the trail ends. The SDK leaves out a batch under some
+ * faults, so a hole is only believed when a new reader meets it again: then retention ate the events.
+ */
+function isDoubtful(
+  { stream, partition, holes, log }: FeedOptions,
+  { size, lastSequenceNumber }: StreamPosition,
+  [first]: readonly HubEvent[],
+): boolean {
+  if (first === undefined || size === 0 || first.sequenceNumber === lastSequenceNumber + 1) return false;
+  if (holes.get(stream) !== first.sequenceNumber) {
+    holes.set(stream, first.sequenceNumber);
+    return true;
+  }
+  const [from, to] = [lastSequenceNumber + 1, first.sequenceNumber - 1];
+  log.error({ partition, stream, from, to }, 'events are missing: the hub no longer has them');
+  return false;
+}
+
+const retryDelayMsBase = 100;
+const retryDelayMsMax = 5_000;
+
+/** Tries until the events are durable; what another reader stored meanwhile is left out. */
+function createStorer({ partition, stream, trail, clock, log, signal, onStored }: FeedOptions) {
+  let trouble: UnavailableReason | null = null;
+
+  const report = (reason: UnavailableReason | null): void => {
+    if (reason === trouble) return;
+    if (reason === null) log.info({ partition, stream, after: trouble }, 'the partition is stored again');
+    else log.error({ partition, stream, reason }, 'the partition stands still: the trail takes nothing');
+    trouble = reason;
+  };
+
+  return async (start: StreamPosition, events: readonly HubEvent[]): Promise<StreamPosition> => {
+    let position = start;
+    let rest = events;
+    for (let attempt = 0; rest.length > 0 && !signal.aborted; ) {
+      const result = await attemptAppend(trail, stream, position, rest);
+      report(result.status === 'unavailable' ? result.reason : null);
+      if (result.status === 'unavailable') {
+        await clock.sleep(Math.min(retryDelayMsBase * 2 ** attempt, retryDelayMsMax), signal);
+        attempt += 1;
+        continue;
+      }
+      position = result.position;
+      if (result.status === 'appended') onStored({ partition, stream, counts: result.counts, position });
+      rest = rest.filter(({ sequenceNumber }) => sequenceNumber > position.lastSequenceNumber);
+    }
+    return position;
+  };
+}
+
+/** A store that throws has a bug, but an event that is left out because of it would be a worse one. */
+async function attemptAppend(
+  trail: TrailStore,
+  stream: string,
+  at: StreamPosition,
+  events: readonly HubEvent[],
+) {
+  try {
+    return await trail.append(stream, at, events);
+  } catch {
+    return { status: 'unavailable', reason: 'unexpected' } as const;
+  }
+}
