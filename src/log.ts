@@ -21,7 +21,10 @@ export interface Log {
  */
 export function openLog(program: string, level: LogLevel, fd = 2): Log {
   const destination = pino.destination({ dest: fd, sync: true });
-  return pino({ level, base: { program }, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const timestamp = pino.stdTimeFunctions.isoTime;
+  // Levels by name: people read these lines too.
+  const formatters = { level: (label: string) => ({ level: label }) };
+  return pino({ level, base: { program }, timestamp, formatters }, destination);
 }
 
 /** For programs and tests that want quiet. */
