@@ -12,6 +12,7 @@ export type DeliveryReason =
   | 'egress-blocked'
   | 'invalid-url'
   | 'invalid-header'
+  | 'invalid-connection-string'
   | 'secret-unreadable'
   | 'unauthorized'
   | 'not-found'
@@ -128,8 +129,7 @@ export function judge(
  * @param attempts from 1
  */
 export function backoffMs(attempts: number, policy: DeliveryPolicy, random: number): number {
-  const exponent = Math.min(Math.max(attempts, 1) - 1, 30);
-  const ceiling = Math.min(policy.delayMsBase * 2 ** exponent, policy.delayMsMax);
+  const ceiling = Math.min(policy.delayMsBase * 2 ** (Math.max(attempts, 1) - 1), policy.delayMsMax);
   return Math.floor(random * ceiling);
 }
 

@@ -107,7 +107,7 @@ function stateOf(outcome: PollOutcome, warming: boolean): Pick<SourceHistory, 's
 }
 
 function delayOf(outcome: PollOutcome, failures: number, policy: SourcePolicy): number {
-  const backoff = Math.min(policy.pollIntervalMs * 2 ** Math.min(failures, 16), backoffMsMax);
+  const backoff = Math.min(policy.pollIntervalMs * 2 ** failures, backoffMsMax);
   switch (outcome.status) {
     case 'document':
     case 'empty':

@@ -52,6 +52,12 @@ describe('a body', () => {
   });
 });
 
+test('a number beyond all numbers is none', () => {
+  const body = '{"DocumentIncarnation":1e999,"Events":[{"EventId":"x","DurationInSeconds":1e999}]}';
+  const { incarnation, events } = goodDocument(body);
+  expect([incarnation, events[0]?.durationSeconds]).toEqual([null, null]);
+});
+
 describe('an entry of api-version', () => {
   const { EventSource: _, DurationInSeconds: __, ...of2019April } = freeze;
   const { Description: ___, ...of2017 } = of2019April;
@@ -230,6 +236,16 @@ describe('an EventId', () => {
     expect(documentOf(entries).events[0]?.eventStatus).toBe(further);
     expect(documentOf(entries.toReversed()).events[0]?.eventStatus).toBe(further);
   });
+});
+
+test('an EventId that stands twice is as far as the further entry, whatever else they say', () => {
+  const entries = [
+    { ...freezeStarted, EventType: 'Freeze' },
+    { ...freeze, EventType: 'Reboot' },
+  ];
+  for (const list of [entries, entries.toReversed()]) {
+    expect(documentOf(list).events[0]).toMatchObject({ eventStatus: 'Started', eventType: 'Freeze' });
+  }
 });
 
 describe('a status', () => {

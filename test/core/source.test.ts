@@ -11,6 +11,7 @@ import {
 } from '../../src/core/source.ts';
 
 const policy: SourcePolicy = { pollIntervalMs: 1000, warmupMs: 125_000 };
+const startedAt = Date.parse('2026-11-10T22:11:31.204Z');
 const document: PollOutcome = { status: 'document' };
 const empty: PollOutcome = { status: 'empty' };
 const failed: PollOutcome = { status: 'failed', reason: 'does not answer in time' };
@@ -29,9 +30,9 @@ const refused = (code: number): PollOutcome => ({
 
 /** The decisions after a run of answers, which come one every `everyMs`. */
 function decisions(outcomes: readonly PollOutcome[], everyMs = 1000, asked = policy): SourceDecision[] {
-  let history = unknownSource(0);
+  let history = unknownSource(startedAt);
   return outcomes.map((outcome, index) => {
-    const decision = pace(outcome, history, asked, (index + 1) * everyMs);
+    const decision = pace(outcome, history, asked, startedAt + (index + 1) * everyMs);
     history = decision.history;
     return decision;
   });
@@ -125,7 +126,7 @@ describe('the source', () => {
     const histories = decisions([failed, document, document, failed, empty, empty]).map(
       ({ history }) => history,
     );
-    expect(histories.map(({ since }) => since)).toEqual([0, 2000, 2000, 4000, 5000, 5000]);
+    expect(histories.map(({ since }) => since - startedAt)).toEqual([0, 2000, 2000, 4000, 5000, 5000]);
     expect(histories.map(({ warm }) => warm)).toEqual([false, true, true, true, true, true]);
     expect(histories.map(({ failures }) => failures)).toEqual([1, 0, 0, 1, 0, 0]);
   });
