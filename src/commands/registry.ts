@@ -16,14 +16,10 @@ const line = (name: string, summary: string, load: () => Promise<Command>): Regi
 });
 
 export const registry: readonly RegisteredCommand[] = [
-  line(
-    'agent',
-    "Watches this VM's Scheduled Events and passes every change on to the sinks.",
-    async () => {
-      keepEngineSmall();
-      return (await import('./agent.ts')).agent;
-    },
-  ),
+  line('agent', "Watches this VM's Scheduled Events and passes every change on to the sinks.", async () => {
+    keepEngineSmall();
+    return (await import('./agent.ts')).agent;
+  }),
   line(
     'check',
     'Validates a configuration file and reaches everything it names.',
@@ -48,6 +44,11 @@ export const registry: readonly RegisteredCommand[] = [
     'config show',
     'Prints the effective settings of a configuration file, with secrets hidden.',
     async () => (await import('./config-show.ts')).configShow,
+  ),
+  line(
+    'demo',
+    'Shows the whole bridge at work on this machine: a small fleet lives through maintenance.',
+    async () => (await import('./demo.ts')).demo,
   ),
   line(
     'emulate imds',

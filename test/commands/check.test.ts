@@ -49,7 +49,7 @@ it('says what to look at when the metadata service refuses', async () => {
 
 it('says when the state directory cannot be one', async () => {
   await using imds = await startImdsEmulator();
-  const check = await checkOf({ imds: { endpoint: imds.url }, stateDir: '/dev/null/state' });
+  const check = await checkOf({ imds: { endpoint: imds.url }, stateDir: `${process.execPath}/state` });
   expect(check).toMatchObject({ exitCode: 1, results: { stateDir: 'failed' } });
 });
 
