@@ -32,6 +32,8 @@ export interface ImdsEmulator extends AsyncDisposable {
   /** `http://127.0.0.1:PORT/vm/NAME`: what `imds.endpoint` of that VM's agent is. */
   endpointOf(vmName: string): string;
   readonly vms: readonly EmulatedVm[];
+  /** The body that a poll gets now. */
+  document(apiVersion?: string): string;
   /** Puts this body on the wire as it is, whatever the api-version, until a scenario changes the document. */
   show(body: object | string): void;
   /** @returns when the last step is taken and the last event is gone, or when `signal` aborts */
@@ -64,6 +66,7 @@ export async function startImdsEmulator(options: ImdsEmulatorOptions = {}): Prom
     url: server.url,
     endpointOf: (vmName) => `${server.url}/vm/${encodeURIComponent(vmName)}`,
     vms,
+    document: (apiVersion = '2020-07-01') => stage.body(apiVersion),
     show: (body) => stage.show(typeof body === 'string' ? body : JSON.stringify(body)),
     play: (scenario, { signal = life.signal } = {}) =>
       play(scenario, stage, AbortSignal.any([signal, life.signal])),

@@ -49,3 +49,15 @@ export interface Scenario {
   /** It is not over before this time, whatever its steps do. */
   readonly lastsMsMin?: number;
 }
+
+/** The longest that a play may take at speed 1, in ms of scenario time; removals and approvals shorten it. */
+export function lengthMsMaxOf({ steps, lastsMsMin = 0 }: Scenario): number {
+  const events = steps.flatMap(({ action }) => (action.kind === 'schedule' ? action.events : []));
+  const lastsMsMax = Math.max(0, ...events.map(({ lastsMs }) => lastsMs));
+  const ends = steps.map(({ atMs, action }) => {
+    if (action.kind === 'change') return atMs + (action.changes.noticeMs ?? 0) + lastsMsMax;
+    if (action.kind !== 'schedule') return atMs;
+    return atMs + Math.max(0, ...action.events.map(({ noticeMs, lastsMs }) => (noticeMs ?? 0) + lastsMs));
+  });
+  return Math.max(lastsMsMin, ...ends);
+}

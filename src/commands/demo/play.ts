@@ -1,0 +1,68 @@
+// READ FIRST: the demo in order. Emulators, consumer and agents start, scenarios play, everything is told and counted.
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { startEventHubsEmulator } from '../../emulators/eventhubs/emulator.ts';
+import { startImdsEmulator } from '../../emulators/imds/emulator.ts';
+import type { CommandContext } from '../command.ts';
+import { viewArrivals } from './arrival-view.ts';
+import { makeDirectory } from './directory.ts';
+import { startFleet } from './fleet.ts';
+import { startKeeper } from './keeper.ts';
+import { linePrinter, note } from './line.ts';
+import type { DemoPlan } from './plan.ts';
+import { startReceiver } from './receiver.ts';
+import { viewSource } from './source-view.ts';
+import { tellStory } from './story.ts';
+import { viewTrail } from './trail-view.ts';
+
+/**
+ * Runs the demo to its end, or until it is interrupted; nothing of it is left behind.
+ * @returns the exit code: 1 when something was lost or broke
+ */
+export async function playDemo(plan: DemoPlan, context: CommandContext): Promise<number> {
+  const { signal, stderr } = context;
+  const print = linePrinter(context.stdout, plan.startedAt);
+  await using resources = new AsyncDisposableStack();
+  const { path: directory } = resources.use(makeDirectory());
+  const imds = resources.use(await startImdsEmulator({ vms: plan.vms, speed: plan.speed }));
+  const hub = resources.use(await startEventHubsEmulator());
+  const receiver = resources.use(await startReceiver());
+  const { connectionString, eventHubName, fullyQualifiedNamespace } = hub;
+  print(
+    note('emulators', `IMDS ${imds.url}, Event Hubs ${fullyQualifiedNamespace}, webhook ${receiver.url}`),
+  );
+
+  const trailPath = join(directory, 'trail.db');
+  const keeper = resources.use(
+    startKeeper({ connectionString, eventHubName, trailPath }, (trouble) =>
+      print({ place: 'trail', what: trouble, event: '', detail: '', alarming: true }),
+    ),
+  );
+  const source = viewSource(imds);
+  const names = plan.vms.map(({ name }) => name);
+  const { endpointOf } = imds;
+  const places = { directory, endpointOf, connectionString, eventHubName, webhookUrl: receiver.url };
+  const fleet = resources.use(startFleet(names, places, source.hear));
+
+  const broken = Promise.race([fleet.failed, keeper.failed]);
+  const ready = await Promise.race([keeper.reading, broken, interrupted(signal)]);
+  if (ready === 'interrupted') return 0;
+  if (ready !== undefined) return complain(ready, stderr);
+  const trail = resources.use(viewTrail(trailPath, names.length, source.labelOf));
+  const arrivals = viewArrivals(hub, receiver, source.labelOf);
+  const end = await Promise.race([
+    tellStory({ plan, context, imds, receiver, source, arrivals, trail, print }),
+    broken,
+  ]);
+  return typeof end === 'string' ? complain(end, stderr) : end;
+}
+
+function complain(reason: string, stderr: CommandContext['stderr']): number {
+  stderr.write(`seb: ${reason}\n`);
+  return 1;
+}
+
+async function interrupted(signal: AbortSignal): Promise<'interrupted'> {
+  if (!signal.aborted) await once(signal, 'abort');
+  return 'interrupted';
+}
