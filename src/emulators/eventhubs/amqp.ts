@@ -32,11 +32,7 @@ export interface AmqpLink {
   readonly max_message_size: number | Buffer | null | undefined;
   readonly properties: Readonly<Record<string, unknown>> | null | undefined;
   readonly desired_capabilities: string | readonly string[] | null | undefined;
-  readonly local: {
-    readonly handle: number;
-    readonly attach: { max_message_size?: number; snd_settle_mode?: number };
-  };
-  readonly remote: { readonly handle?: number };
+  readonly local: { readonly attach: { max_message_size?: number; snd_settle_mode?: number } };
   set_source(fields: object): void;
   set_target(fields: object): void;
   is_open(): boolean;
@@ -66,8 +62,8 @@ export interface AmqpSession {
   readonly connection: AmqpConnection;
   /** By name. */
   readonly links: Record<string, AmqpLink>;
-  readonly local: { readonly handles: Record<number, AmqpLink> };
-  readonly remote: { readonly handles: Record<number, AmqpLink> };
+  readonly local: { readonly handles: Record<string, AmqpLink> };
+  readonly remote: { readonly handles: Record<string, AmqpLink> };
   readonly outgoing: {
     readonly next_delivery_id: number;
     readonly next_pending_delivery: number;

@@ -54,18 +54,17 @@ function routeLinks(peer: Peer, holds: LinkHolds): void {
   amqp.on('session_close', ({ session }) => holds.releaseWhere((link) => link.session === session));
 }
 
-/** Runs `onGone` once, however the connection ends. */
+/** Runs `onGone` when the socket is gone, however that came. */
 function watchEnd(amqp: AmqpConnection, socket: Duplex, onGone: () => void): void {
-  let isGone = false;
-  amqp.on('disconnected', () => {
-    isGone = true;
-    onGone();
-  });
+  amqp.on('disconnected', () => undefined);
   amqp.on('connection_close', () => undefined);
   amqp.on('protocol_error', () => socket.destroy());
   amqp.on('error', () => socket.destroy());
-  // rhea hears of an end by the other side only, not of a destroyed socket.
-  socket.on('close', () => isGone || amqp.eof());
+  socket.on('close', () => {
+    // rhea hears of an end by the other side only, not of a destroyed socket.
+    amqp.eof();
+    onGone();
+  });
 }
 
 /**
@@ -100,7 +99,6 @@ export function serveConnection(service: Service, amqp: AmqpConnection, socket: 
   routeLinks(peer, holds);
   service.counters.connectionsAccepted += 1;
   watchEnd(amqp, socket, () => {
-    if (gone.signal.aborted) return;
     gone.abort();
     holds[Symbol.dispose]();
   });

@@ -20,10 +20,13 @@ function attach(session: AmqpSession, onAttach: (frame: AttachFrame) => void, fr
   if (attached !== undefined) session.links[secondKey(name)] = attached;
 }
 
+function deleteValue<Value>(entries: Record<string, Value>, value: Value): void {
+  for (const [key, other] of Object.entries(entries)) if (other === value) delete entries[key];
+}
+
 function remove(session: AmqpSession, link: AmqpLink): void {
-  delete session.remote.handles[link.remote.handle ?? -1];
-  delete session.local.handles[link.local.handle];
-  for (const [key, other] of Object.entries(session.links)) if (other === link) delete session.links[key];
+  for (const entries of [session.links, session.local.handles, session.remote.handles])
+    deleteValue(entries, link);
 }
 
 export function separateLinkNames(connection: AmqpConnection): void {
