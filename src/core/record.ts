@@ -132,8 +132,6 @@ export function agentRecord(
     time: new Date(at).toISOString(),
     correlationid: voice,
     partitionkey: voice,
-    severitytext: 'INFO',
-    severitynumber: severityNumbers.INFO,
     data: { ...data, observer: stamp.observer, agent: stamp.agent },
   };
 }

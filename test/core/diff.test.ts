@@ -54,6 +54,14 @@ describe('an event that', () => {
     expect(transitions[0]?.previous).toEqual(previous);
   });
 
+  test('says of what kind its VMs were, when that changed along with something else', () => {
+    const [transition] = between([freeze], [{ ...freeze, ResourceType: 'Disk', Description: '' }]);
+    expect(transition?.previous).toEqual({
+      resourceType: 'VirtualMachine',
+      description: freeze['Description'],
+    });
+  });
+
   test('tells another garbled NotBefore than before is updated', () => {
     expect(between([{ ...freeze, NotBefore: 'soon' }], [{ ...freeze, NotBefore: 'later' }])).toHaveLength(1);
   });

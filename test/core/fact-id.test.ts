@@ -92,6 +92,15 @@ describe('the id of a fact', () => {
     );
   });
 
+  test.each([
+    ['x', 'x_started'],
+    ['123', '123_started'],
+    ['A.b_C/d', '0c0ef9f31269fb5db91ae962c8955b4e_started'],
+    ['x'.repeat(64), `${'x'.repeat(64)}_started`],
+  ])('of an event that is called %s is %s', (EventId, id) => {
+    expect(factId('started', eventOf({ ...freeze, EventId }))).toBe(id);
+  });
+
   test('has no dot and at most 128 characters, however the event is called and however often it comes back', () => {
     const hostile = fc.oneof(
       fc.string({ unit: 'binary', minLength: 1 }),

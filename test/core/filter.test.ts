@@ -87,7 +87,8 @@ describe('the observer', () => {
     ['sampled', 'a VM that the event names', named, true],
     ['sampled', 'the second', second, true],
   ])('%s: %s', (observer, _who, record, taken) => {
-    expect(takes({ ...all, observer, sample: 0 }, record)).toBe(taken);
+    const sample = observer === 'sampled' ? 0 : 1;
+    expect(takes({ ...all, observer, sample }, record)).toBe(taken);
   });
 
   test.each<RecordFilter['observer']>(['all', 'affected', 'first', 'sampled'])(

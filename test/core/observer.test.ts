@@ -35,6 +35,10 @@ describe('the observer', () => {
     expect(observerFrom({ compute: { vmId: '02AAB8A4' } }).vmId).toBe('02aab8a4');
   });
 
+  test('has a zone where Azure gives it one', () => {
+    expect(observerFrom({ compute: { zone: '2' } }).zone).toBe('2');
+  });
+
   test('takes a number where a text was promised', () => {
     expect(observerFrom({ compute: { platformFaultDomain: 1 } }).faultDomain).toBe('1');
   });
