@@ -1,0 +1,23 @@
+// Writes docs/configuration.md from the schema that validates configuration files.
+import { writeFileSync } from 'node:fs';
+import { settingsPage } from '../src/commands/config-docs.ts';
+
+const page = new URL('../docs/configuration.md', import.meta.url);
+
+const introduction = `# Configuration
+
+Made by \`npm run docs\` from the schema that checks the files; \`seb config docs\` prints the same.
+
+One YAML file (JSON is YAML) per program, named with \`-c FILE\`; without it, \`agent.yaml\` or \`consumer.yaml\` in \`/etc/scheduled-events-bridge\`. A setting that is not listed here is an error, not a no-op.
+
+- A duration is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`; a size is a number with \`B\`, \`KiB\`, \`MiB\` or \`GiB\`.
+- A secret is \`{ file: PATH }\`, \`{ env: NAME }\` or a plain string. A file is read anew for each use, so a rotated secret counts without a restart; a plain string works and earns a warning.
+- \`<name>\` stands for a name of your choice.
+`;
+
+/** The page as it should be. */
+export async function configurationPage(): Promise<string> {
+  return [introduction, await settingsPage('agent'), await settingsPage('consumer')].join('\n');
+}
+
+if (import.meta.main) writeFileSync(page, await configurationPage());

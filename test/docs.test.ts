@@ -1,0 +1,169 @@
+// Whether the pages of the project still say what is true.
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import metadata from '../package.json' with { type: 'json' };
+import { configurationPage } from '../scripts/docs.ts';
+import { agentSettings } from '../src/agent/settings.ts';
+import { readArguments } from '../src/commands/arguments.ts';
+import { registry } from '../src/commands/registry.ts';
+import { parseConfiguration } from '../src/config/load.ts';
+import { consumerSettings } from '../src/consumer/settings.ts';
+import type { SinkType } from '../src/sinks/sink.ts';
+import { openInbox } from './support/inbox.ts';
+import { codeBlocks, commandLines, pageText } from './support/markdown.ts';
+import { outgoing, sampleRecord } from './support/records.ts';
+import { projectRoot } from './support/source-files.ts';
+import { temporaryDirectory } from './support/temporary-directory.ts';
+
+const pages = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  ...readdirSync(join(projectRoot, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
+
+const schemas = { 'agent.yaml': agentSettings, 'consumer.yaml': consumerSettings };
+const scripts: readonly string[] = Object.keys(metadata.scripts);
+const npmOwn = ['ci', 'pack', 'install'];
+
+/** The command a line names and the words behind it; undefined when there is no such command. */
+async function commandIn(words: readonly string[]) {
+  const line = registry
+    .filter(({ name }) => name.split(' ').every((word, index) => words[index] === word))
+    .toSorted((a, b) => b.name.length - a.name.length)[0];
+  return line && { command: await line.load(), rest: words.slice(line.name.split(' ').length) };
+}
+
+/** The words of a command line up to where a shell would take over. */
+const wordsOf = (line: string): string[] => (line.split(/ [|>&] ?/)[0] ?? '').trim().split(/\s+/);
+
+describe('every page', () => {
+  it.each(pages)('%s names only npm scripts that exist', (page) => {
+    const named = [...pageText(page).matchAll(/\bnpm (?:run (?:--silent )?)?([a-z]+)\b/g)].map(
+      ([, name]) => name ?? '',
+    );
+    expect(named.filter((name) => !scripts.includes(name) && !npmOwn.includes(name))).toEqual([]);
+  });
+
+  it.each(pages)('%s shows only commands that can be called like that', async (page) => {
+    for (const line of commandLines(page).filter((each) => each.startsWith('seb '))) {
+      const found = await commandIn(wordsOf(line).slice(1));
+      expect(found, line).toBeDefined();
+      if (found !== undefined) readArguments(found.command, found.rest);
+    }
+  });
+
+  it.each(pages)('%s links only to files that exist', (page) => {
+    const targets = [...pageText(page).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)].map(
+      ([, path]) => path ?? '',
+    );
+    const folder = join(projectRoot, page, '..');
+    expect(targets.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
+  });
+
+  it.each(pages)('%s names only source files and folders that exist', (page) => {
+    const paths = [...pageText(page).matchAll(/`((?:src|test|scripts|docs)\/[\w./-]*)`/g)].map(
+      ([, path]) => path ?? '',
+    );
+    const fictitious = page === 'CONTRIBUTING.md' ? ['src/sinks/ntfy.ts', 'test/sinks/ntfy.test.ts'] : [];
+    const missing = paths.filter(
+      (path) => !existsSync(join(projectRoot, path)) && !fictitious.includes(path),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it.each(pages)('%s shows only configuration that the programs accept', (page) => {
+    for (const { text } of codeBlocks(page, 'yaml')) {
+      const place = /^# (agent\.yaml|consumer\.yaml)\n/.exec(text)?.[1] as keyof typeof schemas | undefined;
+      if (place !== undefined) parseConfiguration(text, place, schemas[place]);
+    }
+  });
+});
+
+describe('the README', () => {
+  it('sets up and shows the demo in one line, and the tests in another', () => {
+    const lines = codeBlocks('README.md', 'sh').map(({ text }) => text.trim());
+    expect(lines).toContain('npm ci && npm start');
+    expect(lines).toContain('npm ci && npm test');
+  });
+
+  it('shows an example for the file of each program', () => {
+    const first = codeBlocks('README.md', 'yaml').map(({ text }) => text.split('\n')[0]);
+    expect(first).toEqual(['# agent.yaml', '# consumer.yaml']);
+  });
+
+  it.each(registry.map(({ name }) => name))('has "seb %s" in its table of commands', (name) => {
+    const rows = pageText('README.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `seb '));
+    expect(rows.some((row) => row.includes(`\`seb ${name}\``))).toBe(true);
+  });
+
+  it('warns that an agent switches Scheduled Events on', () => {
+    expect(pageText('README.md')).toContain('switches them on for the VM');
+  });
+});
+
+describe('docs/configuration.md', () => {
+  it('is what `npm run docs` writes now', async () => {
+    expect(pageText('docs/configuration.md')).toBe(await configurationPage());
+  });
+});
+
+describe('the examples of `--help`', () => {
+  it.each(registry.map((line) => [line.name, line] as const))(
+    'of "seb %s" can be called',
+    async (_, line) => {
+      const { examples } = await line.load();
+      for (const example of examples) {
+        const found = await commandIn(wordsOf(example.line));
+        expect(found?.command.name).toBe(line.name);
+        if (found !== undefined) readArguments(found.command, found.rest);
+      }
+    },
+  );
+});
+
+describe('the recipe for a sink in CONTRIBUTING.md', () => {
+  const [file = '', registryLine = '', test = ''] = codeBlocks('CONTRIBUTING.md', 'ts').map(
+    ({ text }) => text,
+  );
+
+  it('is a sink that delivers', async () => {
+    const sinkType = await loadRecipe(file);
+    await using inbox = await openInbox();
+    const settings = sinkType.settings.parse({ url: inbox.url, allowHttp: true });
+    await using sink = sinkType.open(settings, { imdsEndpoint: inbox.url, version: '1.0.0' });
+    const { record, bytes } = outgoing(sampleRecord());
+    expect(await sink.send({ record, bytes }, new AbortController().signal)).toEqual({ status: 'delivered' });
+    expect(inbox.requests[0]?.body.toString()).toBe(`${record.severitytext} ${record.id}`);
+    expect(inbox.requests[0]?.headers).toMatchObject({ tags: 'azure' });
+  });
+
+  it('has a registry line like those that stand, and a test that runs the contract there is', async () => {
+    const lines = pageText('src/sinks/registry.ts').split('\n');
+    expect(lines).toContain(registryLine.trim().replaceAll('ntfy', 'webhook'));
+    const contract = await import('./sinks/http-contract.ts');
+    expect(Object.keys(contract)).toContain(/import \{ (\w+) \}/.exec(test)?.[1]);
+    expect(pageText('test/sinks/webhook.test.ts')).toContain(
+      test.split('\n').at(-2)?.replaceAll('ntfy', 'webhook'),
+    );
+  });
+});
+
+/** Runs the recipe's code as if it stood in src/sinks. */
+async function loadRecipe(code: string): Promise<SinkType> {
+  using folder = temporaryDirectory();
+  const sinks = pathToFileURL(join(projectRoot, 'src/sinks/')).href;
+  const moved = code.replaceAll(/from '([^']*)'/g, (_, name: string) =>
+    name.startsWith('.') ? `from '${new URL(name, sinks).href}'` : `from '${import.meta.resolve(name)}'`,
+  );
+  const file = join(folder.path, 'recipe.ts');
+  writeFileSync(file, moved);
+  const { ntfy } = await import(pathToFileURL(file).href);
+  return ntfy;
+}
