@@ -21,6 +21,16 @@ export const registry: readonly RegisteredCommand[] = [
     return (await import('./agent.ts')).agent;
   }),
   line(
+    'consumer',
+    'Reads what all agents sent to the hub, and keeps the audit trail of the fleet.',
+    async () => (await import('./consumer.ts')).consumer,
+  ),
+  line(
+    'events',
+    'Lists the maintenance events in the trail.',
+    async () => (await import('./events.ts')).events,
+  ),
+  line(
     'check',
     'Validates a configuration file and reaches everything it names.',
     async () => (await import('./check.ts')).check,

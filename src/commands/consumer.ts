@@ -1,0 +1,40 @@
+// `seb consumer`: reads the hub into the trail until it is told to stop.
+import { systemClock } from '../clock.ts';
+import { loadConfiguration } from '../config/load.ts';
+import { plainSecrets } from '../config/secret.ts';
+import { runConsumer } from '../consumer/consumer.ts';
+import { consumerSettings } from '../consumer/settings.ts';
+import { openLog } from '../log.ts';
+import { defineCommand } from './command.ts';
+import { chosenFile, fileOption } from './program.ts';
+
+export const consumer = defineCommand({
+  name: 'consumer',
+  summary: 'Reads what all agents sent to the hub, and keeps the audit trail of the fleet.',
+  options: fileOption('consumer'),
+  examples: [
+    {
+      line: 'consumer -c consumer.yaml',
+      shows: 'the consumer, until SIGTERM or Ctrl-C; its log goes to standard error',
+    },
+  ],
+  notes: [
+    'It reads every partition from where the trail ends, from the oldest event on at the first start, and stores what it cannot read as well.',
+    'SIGTERM and SIGINT let the batch in hand finish and end the consumer within 10 seconds. Whatever ends it, the next start goes on without a hole and without a double.',
+    'What the trail holds: "seb events". Every setting: "seb config docs --program consumer".',
+  ],
+  async run(context) {
+    const settings = loadConfiguration(chosenFile(context, 'consumer'), consumerSettings);
+    const log = openLog('consumer', settings.log.level);
+    for (const setting of plainSecrets(settings)) {
+      log.warn(
+        { setting },
+        'a secret stands in the configuration file; { file: PATH } keeps it out of backups',
+      );
+    }
+    const end = await runConsumer(settings, { clock: systemClock, log, signal: context.signal });
+    if (end.ok) return 0;
+    context.stderr.write(`seb: ${end.reason}\n`);
+    return 1;
+  },
+});
