@@ -18,7 +18,7 @@ const cacheKiB = 32 * 1024;
  * @throws TrailUnusable
  */
 export function openForWriting(path: string): DatabaseSync {
-  return opened(path, () => {
+  return withSentence(path, () => {
     mkdirSync(dirname(path), { recursive: true });
     const database = new DatabaseSync(path, { timeout: openTimeoutMs });
     return prepared(database, () => {
@@ -42,20 +42,25 @@ export function openForReading(path: string): DatabaseSync {
   if (!existsSync(path)) {
     throw new TrailUnusable(`there is no trail at ${path}; "seb consumer" makes it when it first runs`);
   }
-  return opened(path, () => {
+  return withSentence(path, () => {
     const database = new DatabaseSync(path, { readOnly: true, timeout: openTimeoutMs });
     return prepared(database, () => requireTrail(database, path));
   });
 }
 
-function opened(path: string, open: () => DatabaseSync): DatabaseSync {
+/**
+ * Turns the failures one must expect of a file into a sentence about it.
+ * @throws TrailUnusable
+ */
+export function withSentence<Result>(path: string, work: () => Result): Result {
   try {
-    return open();
+    return work();
   } catch (error) {
     if (error instanceof TrailUnusable) throw error;
     const reason = failureOf(error);
     if (reason !== null) throw new TrailUnusable(`the trail at ${path} cannot be used: ${wordsFor[reason]}`);
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
     throw new TrailUnusable(`the trail at ${path} cannot be opened (${code})`);
   }
 }

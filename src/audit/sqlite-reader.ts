@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { phaseBits } from '../core/agent-fold.ts';
 import { type EventState, summarizeEvent } from '../core/event-fold.ts';
-import { openForReading } from './sqlite-file.ts';
+import { openForReading, withSentence } from './sqlite-file.ts';
 import type {
   EventQuery,
   TrailCounts,
@@ -19,11 +19,12 @@ import type {
  */
 export function openSqliteReader(path: string): TrailReader {
   const database = openForReading(path);
+  const answer = <Answer>(question: () => Answer): Answer => withSentence(path, question);
   return {
-    events: async (query) => eventsOf(database, query),
-    facts: async (eventId) => factsOf(database, eventId),
-    counts: async () => countsOf(database),
-    streams: async () => streamsOf(database),
+    events: async (query) => answer(() => eventsOf(database, query)),
+    facts: async (eventId) => answer(() => factsOf(database, eventId)),
+    counts: async () => answer(() => countsOf(database)),
+    streams: async () => answer(() => streamsOf(database)),
     [Symbol.asyncDispose]: async () => database.close(),
   };
 }

@@ -128,7 +128,7 @@ export interface TrailStream extends StreamPosition {
   readonly lastEnqueuedMs: number | null;
 }
 
-/** The trail, open for questions. */
+/** The trail, open for questions; what is asked of a damaged file throws TrailUnusable. */
 export interface TrailReader extends AsyncDisposable {
   /** In the order in which they were first seen. */
   events(query: EventQuery): Promise<readonly TrailEvent[]>;

@@ -59,9 +59,9 @@ const written =
  * @throws UsageError
  */
 export function readMoment(text: string, option: string, zone: string, now: number): number {
-  const days = { today: 0, yesterday: 1 }[text];
   if (text === 'now') return now;
-  if (days !== undefined) return startOfDay(now, zone, days);
+  if (text === 'today') return startOfDay(now, zone, 0);
+  if (text === 'yesterday') return startOfDay(now, zone, 1);
   const ago = /^-?(\d+)([smhdw])$/.exec(text);
   if (ago !== null) return now - Number(ago[1]) * (unitMs[ago[2] ?? ''] ?? 0);
   const at = writtenMoment(text, zone);
@@ -79,7 +79,8 @@ function writtenMoment(text: string, zone: string): number | null {
     .map((part) => Number(part ?? 0));
   const wall = Date.UTC(year, month - 1, day, hour, minute, second);
   // Date.UTC rolls 30 February over into March.
-  if (new Date(wall).getUTCDate() !== day || hour > 23 || minute > 59 || second > 59) return null;
+  if (month > 12 || new Date(wall).getUTCDate() !== day) return null;
+  if (hour > 23 || minute > 59 || second > 59) return null;
   const offset = match[7];
   if (offset === undefined) return fromWall(wall, zone);
   return wall - offsetMinutes(offset) * minuteMs;

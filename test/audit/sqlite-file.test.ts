@@ -101,6 +101,27 @@ test('a trail of another version is refused', async () => {
   expect(refusal(() => openSqliteTrail(path))).toContain('written by another version');
 });
 
+test('a question that meets a harmed page gets a sentence for an answer', async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, 'trail.db');
+  await someTrail(path);
+  const page = rootPageOf(path, 'event');
+  const bytes = readFileSync(path);
+  bytes.fill(0x5a, (page - 1) * 4_096, page * 4_096);
+  writeFileSync(path, bytes);
+  await using reader = openSqliteReader(path);
+  await expect(reader.events({ limit: 1 })).rejects.toThrow(
+    `the trail at ${path} cannot be used: it is damaged`,
+  );
+});
+
+function rootPageOf(path: string, table: string): number {
+  using database = new DatabaseSync(path, { readOnly: true });
+  return Number(
+    database.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').get(table)?.['rootpage'],
+  );
+}
+
 test('a place where no file can be is refused with the reason', () => {
   using directory = temporaryDirectory();
   const file = join(directory.path, 'file');
