@@ -1,4 +1,5 @@
 // Every kind of sink there is: one line each, and nothing else names them.
+export { eventhubs } from './eventhubs.ts';
 export { file } from './file.ts';
 export { stdout } from './stdout.ts';
 export { webhook } from './webhook.ts';

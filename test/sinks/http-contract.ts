@@ -1,16 +1,14 @@
 // What every sink that speaks HTTP must do, against real servers: each such sink's test runs this once.
 
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { DeliveryReason, Outcome } from '../../src/core/delivery.ts';
-import { issueCertificate } from '../support/certificate.ts';
+import { issueCertificate, trust } from '../support/certificate.ts';
 import { type InboxAnswer, type InboxOptions, openInbox } from '../support/inbox.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
+import { listenSilently } from '../support/silent-server.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import {
   keepsTheContractOfWaiting,
@@ -224,25 +222,6 @@ function survivesTheNetwork(subject: HttpSubject): void {
   });
 }
 
-/** Accepts connections and says nothing. */
-async function listenSilently() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const sockets = new Set<AsyncDisposable>();
-  server.on('connection', (socket) =>
-    sockets.add({ [Symbol.asyncDispose]: async () => void socket.destroy() }),
-  );
-  return {
-    port,
-    [Symbol.asyncDispose]: async () => {
-      for (const socket of sockets) await socket[Symbol.asyncDispose]();
-      server.close();
-    },
-  };
-}
-
 function verifiesCertificates(subject: HttpSubject): void {
   const wait = { retryAfterMs: 300_000 };
   const past = Date.now() - 60_000;
@@ -270,13 +249,6 @@ function verifiesCertificates(subject: HttpSubject): void {
     await using secure = openTo(subject, { url: `https://127.0.0.1:${pair.inbox.port}${path}` });
     expect(await secure.send()).toEqual({ ...retryable('tls'), ...wait });
   });
-}
-
-/** Lets this process trust more certificates for a while. */
-function trust(certificates: readonly string[]): Disposable {
-  const before = getCACertificates('default');
-  setDefaultCACertificates([...before, ...certificates]);
-  return { [Symbol.dispose]: () => setDefaultCACertificates(before) };
 }
 
 function guardsItsSettings(subject: HttpSubject): void {

@@ -1,6 +1,7 @@
 // Issues certificates for servers in tests, so that no private key has to lie in the repository.
 import { createSign, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { isIPv4 } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
 export interface Certificate {
   readonly key: string;
@@ -41,6 +42,13 @@ export function issueCertificate(options: CertificateOptions = {}): Certificate 
 }
 
 const signatureOf = (body: Buffer, key: KeyObject): Buffer => createSign('sha256').update(body).sign(key);
+
+/** Lets this process trust more certificates for a while. */
+export function trust(certificates: readonly string[]): Disposable {
+  const before = getCACertificates('default');
+  setDefaultCACertificates([...before, ...certificates]);
+  return { [Symbol.dispose]: () => setDefaultCACertificates(before) };
+}
 
 /** DER: a tag, the length of the content, the content. */
 function tagged(tag: number, ...contents: readonly Buffer[]): Buffer {

@@ -1,0 +1,45 @@
+// Holds the connection to a hub for as long as deliveries follow one another, and no longer: a fleet of
+// 100,000 VMs cannot hold one each.
+import type { Outcome } from '../core/delivery.ts';
+import type { HubProducer } from './eventhubs-client.ts';
+
+export interface HubConnection extends AsyncDisposable {
+  /** Works with an open producer. Calls must not overlap. @throws what opening a producer throws */
+  use(work: (producer: HubProducer) => Promise<Outcome>): Promise<Outcome>;
+}
+
+/** @param idleMs how long the connection stays open after its last use */
+export function openHubConnection(open: () => Promise<HubProducer>, idleMs: number): HubConnection {
+  const closing = new Set<Promise<void>>();
+  let producer: HubProducer | null = null;
+  let idle: NodeJS.Timeout | undefined;
+
+  const letGo = () => {
+    clearTimeout(idle);
+    if (producer === null) return;
+    const closed = producer.close().finally(() => closing.delete(closed));
+    closing.add(closed);
+    producer = null;
+  };
+
+  return {
+    use: async (work) => {
+      clearTimeout(idle);
+      producer ??= await open();
+      const outcome = await work(producer);
+      if (isSound(outcome)) idle = setTimeout(letGo, idleMs).unref();
+      else letGo();
+      return outcome;
+    },
+    [Symbol.asyncDispose]: async () => {
+      letGo();
+      await Promise.all(closing);
+    },
+  };
+}
+
+/** Whether the connection is as good as new. After any other failure the next attempt gets another one. */
+function isSound(outcome: Outcome): boolean {
+  if (outcome.status === 'delivered' || outcome.status === 'rejected') return true;
+  return outcome.reason === 'throttled' || outcome.reason === 'quota-exceeded';
+}
