@@ -41,6 +41,26 @@ export const registry: readonly RegisteredCommand[] = [
     async () => (await import('./current.ts')).current,
   ),
   line(
+    'outbox list',
+    'Lists the deliveries that wait, rest or died, oldest first.',
+    async () => (await import('./outbox-list.ts')).outboxList,
+  ),
+  line(
+    'outbox show',
+    'Prints a record and its deliveries as JSON.',
+    async () => (await import('./outbox-show.ts')).outboxShow,
+  ),
+  line(
+    'outbox retry',
+    'Tries deliveries again now, dead ones too, and ends the rest of their sinks.',
+    async () => (await import('./outbox-retry.ts')).outboxRetry,
+  ),
+  line(
+    'outbox discard',
+    'Lets deliveries go that were not made: these records never reach these sinks.',
+    async () => (await import('./outbox-discard.ts')).outboxDiscard,
+  ),
+  line(
     'config schema',
     'Prints the JSON Schema of a configuration file.',
     async () => (await import('./config-schema.ts')).configSchema,

@@ -1,0 +1,136 @@
+// What the commands that look after an agent's outbox have in common: which deliveries are meant, and how they show.
+import type { DatabaseSync } from 'node:sqlite';
+import { type CareRow, type CareSelection, type CareState, openOutboxForCare } from '../agent/outbox/care.ts';
+import { faultOf, type StorageFault } from '../agent/outbox/storage.ts';
+import { type CommandContext, type CommandOptions, textOption, UsageError } from './command.ts';
+import { chosenZone, readMoment, writeMoment, zoneOptions } from './moment.ts';
+import { fileOption, loadAgentSettings } from './program.ts';
+import { type Column, outputFormat, outputOptions, printRows, type Tone } from './table.ts';
+
+const states: readonly CareState[] = ['pending', 'suspended', 'dead', 'delivered', 'discarded'];
+
+/** Those that a person may have to do something about. */
+export const openStates: readonly CareState[] = ['pending', 'suspended', 'dead'];
+
+/** The options of every command that chooses deliveries. */
+export const selectionOptions: CommandOptions = {
+  ...fileOption('agent'),
+  sink: { type: 'string', value: 'NAME', description: 'Only deliveries to this sink.' },
+  state: {
+    type: 'string',
+    multiple: true,
+    value: 'STATE',
+    description: `Only in this state: ${states.join(', ')}; may be repeated.`,
+  },
+  before: {
+    type: 'string',
+    value: 'TIME',
+    description: 'Only records made before this time, such as 7d (ago).',
+  },
+  ...outputOptions,
+  ...zoneOptions,
+};
+
+/**
+ * The deliveries that the options and operands name.
+ * @throws UsageError
+ */
+export function chosenDeliveries(context: CommandContext): CareSelection {
+  const named = [context.options['state'] ?? []].flat().map(String);
+  const wrong = named.find((name) => !states.some((state) => state === name));
+  if (wrong !== undefined) throw new UsageError(`--state takes ${states.join(', ')}, not "${wrong}"`);
+  const [sink, before] = [textOption(context, 'sink'), textOption(context, 'before')];
+  const at = before === undefined ? undefined : readMoment(before, 'before', chosenZone(context), Date.now());
+  return {
+    ...(context.operands.length === 0 ? {} : { ids: context.operands }),
+    ...(sink === undefined ? {} : { sink }),
+    ...(named.length === 0 ? {} : { states: states.filter((state) => named.includes(state)) }),
+    ...(at === undefined ? {} : { committedBefore: at }),
+  };
+}
+
+/** The options of a command that changes deliveries. */
+export const changingOptions: CommandOptions = {
+  ...selectionOptions,
+  all: { type: 'boolean', description: 'Every delivery that is not made yet.' },
+};
+
+/**
+ * Changes the deliveries that were named and prints them as they were.
+ * @returns 1 when ids were given and none of them is open
+ */
+export async function changeDeliveries(
+  context: CommandContext,
+  change: (database: DatabaseSync, selection: CareSelection, now: number) => readonly CareRow[],
+): Promise<number> {
+  const selection = meantDeliveries(context);
+  return withOutbox(context, async (database) => {
+    const rows = change(database, selection, Date.now());
+    await printRows(context, deliveryColumns(context), rows, 'no open delivery fits');
+    return rows.length === 0 && selection.ids !== undefined ? 1 : 0;
+  });
+}
+
+/** Where something changes, it must be said what is meant. */
+function meantDeliveries(context: CommandContext): CareSelection {
+  const selection = chosenDeliveries(context);
+  if (Object.keys(selection).length > 0 || context.options['all'] === true) return selection;
+  throw new UsageError('say which deliveries are meant: ids, --sink, --state, --before or --all');
+}
+
+const explanations: Readonly<Record<StorageFault, string>> = {
+  full: 'there is no room on its disk',
+  damaged: 'it is damaged; the agent sets it aside and begins a new one when it starts',
+  unavailable: 'another program holds it, or this user may not use it',
+};
+
+/**
+ * Does something with the outbox of the agent whose file `-c` names, beside the agent that may be running.
+ * @returns the exit code of `work`, or 1 when there is no outbox that can be used
+ */
+export async function withOutbox(
+  context: CommandContext,
+  work: (database: DatabaseSync) => number | Promise<number>,
+): Promise<number> {
+  outputFormat(context);
+  const { stateDir } = await loadAgentSettings(context);
+  try {
+    using database = openOutboxForCare(stateDir);
+    if (database !== null) return await work(database);
+    context.stderr.write(`seb: there is no outbox in ${stateDir}; the agent makes it when it first runs\n`);
+  } catch (error) {
+    const fault = faultOf(error);
+    if (fault === null) throw error;
+    context.stderr.write(`seb: the outbox in ${stateDir} cannot be used: ${explanations[fault]}\n`);
+  }
+  return 1;
+}
+
+const tones: Readonly<Record<CareState, Tone | undefined>> = {
+  pending: undefined,
+  suspended: 'yellow',
+  dead: 'red',
+  delivered: 'green',
+  discarded: 'dim',
+};
+
+/** The columns of a table of deliveries. */
+export function deliveryColumns(context: CommandContext): readonly Column<CareRow>[] {
+  const zone = chosenZone(context);
+  const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
+  return [
+    { name: 'id', value: ({ id }) => id, elastic: true },
+    { name: 'sink', value: ({ sink }) => sink },
+    { name: 'state', value: ({ state }) => state, tone: ({ state }) => tones[state] },
+    { name: 'attempts', value: ({ attempts }) => attempts, align: 'right' },
+    {
+      name: 'dueAt',
+      heading: 'DUE',
+      value: ({ dueAt }) => iso(dueAt),
+      text: ({ dueAt }) => (dueAt === null ? '' : writeMoment(dueAt, zone)),
+    },
+    { name: 'reason', value: ({ reason }) => reason },
+    { name: 'committedAt', value: ({ committedAt }) => iso(committedAt), hidden: true },
+    { name: 'sequence', value: ({ sequence }) => sequence, hidden: true },
+  ];
+}

@@ -1,0 +1,139 @@
+// Whether a person can look after an agent's outbox from the command line.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { outboxFile } from '../../src/agent/outbox/outbox.ts';
+import { systemClock } from '../../src/clock.ts';
+import { runCommandLine } from '../support/command-line.ts';
+import { announce, attempt, openOutbox } from '../support/outboxes.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+/** Two records for the sinks `a` and `b`: one died at `a`, the other suspended it; all waits for `b`. */
+function agentWithTrouble() {
+  const directory = temporaryDirectory();
+  const open = openOutbox(directory.path, ['a', 'b'], { clock: systemClock });
+  const [first, second] = announce(open.outbox, 2);
+  const now = systemClock.now();
+  attempt(open.outbox, 'a', { status: 'rejected', reason: 'http-400' }, now);
+  attempt(open.outbox, 'a', { status: 'unavailable', reason: 'unauthorized' }, now);
+  const file = join(directory.path, 'agent.yaml');
+  writeFileSync(file, JSON.stringify({ stateDir: directory.path }));
+  return {
+    first: first?.id ?? '',
+    second: second?.id ?? '',
+    file,
+    outbox: open.outbox,
+    /** Runs `seb outbox …` beside the agent, which has its file open. */
+    seb: (...words: string[]) => runCommandLine(['outbox', ...words, '-c', file]),
+    rows: async (...words: string[]) => {
+      const { stdout } = await runCommandLine(['outbox', 'list', ...words, '-c', file, '-o', 'json']);
+      return JSON.parse(stdout).map(
+        (row: Record<string, unknown>) => `${row['sink']} ${row['state']} ${row['reason']}`,
+      );
+    },
+    [Symbol.dispose]: () => {
+      open[Symbol.dispose]();
+      directory[Symbol.dispose]();
+    },
+  };
+}
+
+it('lists what is not delivered, with the names that scripts rely on', async () => {
+  using agent = agentWithTrouble();
+  const { exitCode, stdout } = await agent.seb('list', '-o', 'jsonl');
+  expect(exitCode).toBe(0);
+  const rows = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(rows).toHaveLength(4);
+  expect(rows[0]).toMatchObject({
+    id: agent.first,
+    sink: 'a',
+    state: 'dead',
+    attempts: 1,
+    dueAt: null,
+    reason: 'http-400',
+  });
+  expect(rows[2]).toMatchObject({ id: agent.second, sink: 'a', state: 'suspended', reason: 'unauthorized' });
+  expect(rows[1].dueAt).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+});
+
+it('narrows the list by id, sink and state, and widens it to what is settled', async () => {
+  using agent = agentWithTrouble();
+  expect(await agent.rows('--sink', 'a')).toEqual(['a dead http-400', 'a suspended unauthorized']);
+  expect(await agent.rows('--state', 'dead', '--state', 'suspended', '--sink', 'b')).toEqual([]);
+  expect(await agent.rows(agent.second, '--sink', 'b')).toEqual(['b pending null']);
+  expect(await agent.rows('--before', '2000-01-01')).toEqual([]);
+  await agent.seb('discard', '--sink', 'b');
+  expect(await agent.rows('--sink', 'b')).toEqual([]);
+  expect(await agent.rows('--sink', 'b', '--all')).toEqual([
+    'b discarded discarded',
+    'b discarded discarded',
+  ]);
+});
+
+it('shows a record whole, with its way to each sink', async () => {
+  using agent = agentWithTrouble();
+  const { exitCode, stdout } = await agent.seb('show', agent.first);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    record: { specversion: '1.0', id: agent.first },
+    deliveries: [
+      { sink: 'a', state: 'dead' },
+      { sink: 'b', state: 'pending' },
+    ],
+  });
+});
+
+it('makes the agent try again what a person says', async () => {
+  using agent = agentWithTrouble();
+  expect(agent.outbox.next('a').status).toBe('wait');
+  expect((await agent.seb('retry', '--sink', 'a')).exitCode).toBe(0);
+  expect(agent.outbox.next('a')).toMatchObject({ status: 'delivery', record: { id: agent.first } });
+});
+
+it('lets go what a person says, and nothing else', async () => {
+  using agent = agentWithTrouble();
+  expect((await agent.seb('discard', '--sink', 'a', '--state', 'dead')).exitCode).toBe(0);
+  expect(await agent.rows()).toEqual(['b pending null', 'a suspended unauthorized', 'b pending null']);
+});
+
+it.each(['retry', 'discard'])('wants to be told what to %s', async (verb) => {
+  using agent = agentWithTrouble();
+  const before = await agent.rows('--all');
+  expect(await agent.seb(verb)).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(await agent.rows('--all')).toEqual(before);
+  expect((await agent.seb(verb, '--all')).exitCode).toBe(0);
+});
+
+it.each([['retry'], ['discard'], ['show']])(
+  'ends with 1 when %s names an id that is not there',
+  async (verb) => {
+    using agent = agentWithTrouble();
+    expect(await agent.seb(verb, 'no-such-id')).toMatchObject({ exitCode: 1, stdout: '' });
+  },
+);
+
+it('refuses a state that there is not', async () => {
+  using agent = agentWithTrouble();
+  const run = await agent.seb('list', '--state', 'lost');
+  expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(run.stderr).toContain('--state takes pending, suspended, dead, delivered, discarded, not "lost"');
+});
+
+it('says so when there is no outbox, or one that cannot be read', async () => {
+  using directory = temporaryDirectory();
+  const file = join(directory.path, 'agent.yaml');
+  writeFileSync(file, JSON.stringify({ stateDir: directory.path }));
+  const none = await runCommandLine(['outbox', 'list', '-c', file]);
+  expect(none.exitCode).toBe(1);
+  expect(none.stderr).toContain('there is no outbox in');
+  writeFileSync(
+    join(directory.path, outboxFile),
+    'this is no database, and long enough to be told from an empty one',
+  );
+  const damaged = await runCommandLine(['outbox', 'list', '-c', file]);
+  expect(damaged.exitCode).toBe(1);
+  expect(damaged.stderr).toContain('it is damaged');
+});
