@@ -1,18 +1,20 @@
 // SIGKILL of two agents at 50 random moments, while events come, change and go: nothing lost, nothing new said twice.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { openSqliteReader } from '../../src/audit/sqlite-reader.ts';
 import type { TransitionKind } from '../../src/core/diff.ts';
 import { readDocument } from '../../src/core/document.ts';
 import type { BridgeRecord } from '../../src/core/record.ts';
 import { factId } from '../../src/core/record.ts';
-import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
+import { type EventHubsEmulator, startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { openInbox } from '../support/inbox.ts';
 import { eventsAmong, recordsIn } from '../support/running-agent.ts';
+import { startConsumer } from '../support/running-consumer.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
@@ -157,6 +159,23 @@ const sequencesOf = (records: readonly BridgeRecord[]): number[] =>
   records.map(({ sequence }) => Number(sequence));
 const rising = (numbers: readonly number[]): number[] => [...numbers].sort((left, right) => left - right);
 
+/** The trail of what the hub got holds each fact once, with both observers. */
+async function expectTrail(path: string, hub: EventHubsEmulator, facts: readonly string[]): Promise<void> {
+  await using _consumer = startConsumer(path, hub);
+  const entries = hub.events().length;
+  const counts = async () => {
+    await using trail = openSqliteReader(path);
+    return { ...(await trail.counts()), facts: await trail.facts() };
+  };
+  await until('the trail', () => existsSync(path));
+  await until('all entries', async () => (await counts()).entries === entries, 40_000);
+  const found = await counts();
+  expect(found.facts.map(({ id }) => id).sort()).toEqual([...facts].sort());
+  expect(found.facts.map(({ observers }) => observers)).toEqual(facts.map(() => 2));
+  expect(found).toMatchObject({ conflicts: 0, parked: 0, agents: 2 });
+  expect(found.records + found.repeats).toBe(entries);
+}
+
 test('agents killed at 50 random moments: every sink gets exactly the facts, in order, without a hole', async () => {
   using directory = temporaryDirectory();
   await using imds = await startImdsEmulator({ vms: [{ name: 'WestNO_0' }, { name: 'WestNO_1' }] });
@@ -214,4 +233,5 @@ test('agents killed at 50 random moments: every sink gets exactly the facts, in 
     ).toEqual([...expected].sort());
     expect(rising(sequencesOf(local))).toEqual(local.map((_, at) => at + 1));
   }
+  await expectTrail(join(directory.path, 'trail.db'), hub, expected);
 }, 180_000);
