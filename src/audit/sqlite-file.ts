@@ -39,14 +39,19 @@ export function openForWriting(path: string): DatabaseSync {
  * @throws TrailUnusable also when there is no such file: it is never made
  */
 export function openForReading(path: string): DatabaseSync {
-  if (!existsSync(path)) {
-    throw new TrailUnusable(`there is no trail at ${path}; "seb consumer" makes it when it first runs`);
-  }
+  if (!existsSync(path)) throw missing(path);
   return withSentence(path, () => {
     const database = new DatabaseSync(path, { readOnly: true, timeout: openTimeoutMs });
-    return prepared(database, () => requireTrail(database, path));
+    return prepared(database, () => {
+      // A consumer has just begun to make it.
+      if (isBlank(database)) throw missing(path);
+      requireTrail(database, path);
+    });
   });
 }
+
+const missing = (path: string): TrailUnusable =>
+  new TrailUnusable(`there is no trail at ${path}; "seb consumer" makes it when it first runs`);
 
 /**
  * Turns the failures one must expect of a file into a sentence about it.

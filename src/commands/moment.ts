@@ -79,7 +79,7 @@ function writtenMoment(text: string, zone: string): number | null {
     .map((part) => Number(part ?? 0));
   const wall = Date.UTC(year, month - 1, day, hour, minute, second);
   // Date.UTC rolls 30 February over into March.
-  if (month > 12 || new Date(wall).getUTCDate() !== day) return null;
+  if (new Date(wall).getUTCMonth() !== month - 1) return null;
   if (hour > 23 || minute > 59 || second > 59) return null;
   const offset = match[7];
   if (offset === undefined) return fromWall(wall, zone);

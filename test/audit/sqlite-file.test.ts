@@ -41,6 +41,16 @@ test('a question to a missing trail is refused without making a file', () => {
   expect(existsSync(path)).toBe(false);
 });
 
+test('a file that a consumer has just begun to make is no trail yet, and becomes one', async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, 'trail.db');
+  new DatabaseSync(path).close();
+  expect(refusal(() => openSqliteReader(path))).toContain(`there is no trail at ${path}`);
+  await someTrail(path);
+  await using reader = openSqliteReader(path);
+  expect(await reader.counts()).toMatchObject({ entries: 3 });
+});
+
 test('a harmed header is refused with a sentence, and the bytes stay', async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, 'trail.db');

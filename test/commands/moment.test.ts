@@ -58,6 +58,7 @@ test('what is no time is a usage error that names the option', () => {
     '',
     '2026-02-30',
     '2026-13-01',
+    '2026-00-10',
     '2026-11-10 25:00',
     '3 h',
     '10:00',

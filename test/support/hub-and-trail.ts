@@ -1,0 +1,27 @@
+// Compares what a hub holds with what a trail holds of it: event for event, partition for partition.
+import { DatabaseSync } from 'node:sqlite';
+import { openSqliteTrail } from '../../src/audit/sqlite.ts';
+import type { EventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
+
+/** `partition sequenceNumber body`, in the order of each partition. */
+export const linesInHub = (emulator: EventHubsEmulator): string[] =>
+  emulator.events().map(({ partition, sequenceNumber, body }) => `${partition} ${sequenceNumber} ${body}`);
+
+/** The same of the trail at `path`, in the order of its streams' indexes. */
+export function linesInTrail(path: string): string[] {
+  using database = new DatabaseSync(path, { readOnly: true });
+  const rows = database
+    .prepare('SELECT name, idx, seq, body FROM entry JOIN stream ON stream.id = stream ORDER BY name, idx')
+    .all();
+  return rows.map(({ name, seq, body }) => {
+    const partition = String(name).split('/')[2];
+    return `${partition} ${seq} ${Buffer.from(body as Uint8Array).toString('utf8')}`;
+  });
+}
+
+/** Whether the projections are what the entries give, and every entry is whole. */
+export async function isConsistent(path: string): Promise<boolean> {
+  await using trail = openSqliteTrail(path);
+  const check = await trail.check();
+  return check.status === 'checked' && check.different.length === 0 && check.damaged.length === 0;
+}
