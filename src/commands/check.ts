@@ -1,8 +1,9 @@
 // `seb check`: whether a configuration file is right, and whether what it names can be reached.
 import { loadConfiguration } from '../config/load.ts';
 import type { CheckResult } from '../sinks/sink.ts';
-import { agentChecks, type Check } from './agent-checks.ts';
+import { agentChecks } from './agent-checks.ts';
 import { defineCommand, textOption } from './command.ts';
+import { consumerChecks } from './consumer-checks.ts';
 import {
   chosenProgram,
   defaultFile,
@@ -11,6 +12,7 @@ import {
   programOf,
   programOption,
 } from './program.ts';
+import type { Check } from './reach.ts';
 import { type Column, outputOptions, printRows } from './table.ts';
 
 // The first answer of the metadata service may take two minutes; nothing else comes near that.
@@ -41,9 +43,12 @@ export const check = defineCommand({
 });
 
 async function checksOf(program: ProgramName, path: string): Promise<readonly Check[]> {
-  const { agentSettings } = await import('../agent/settings.ts');
-  if (program === 'agent') return agentChecks(loadConfiguration(path, agentSettings));
-  return [];
+  if (program === 'agent') {
+    const { agentSettings } = await import('../agent/settings.ts');
+    return agentChecks(loadConfiguration(path, agentSettings));
+  }
+  const { consumerSettings } = await import('../consumer/settings.ts');
+  return consumerChecks(loadConfiguration(path, consumerSettings));
 }
 
 /** A check that throws has failed; its message may hold anything, so only the kind of error is told. */

@@ -1,17 +1,23 @@
 // Whether `seb check` reaches what a file names and says of each thing how it is.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { runCommandLine } from '../support/command-line.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const marker = 'MARKER-OF-A-SECRET';
 
-async function checkOf(settings: object) {
+async function checkOf(settings: object, file = 'agent.yaml') {
   using directory = temporaryDirectory();
-  const path = join(directory.path, 'agent.yaml');
-  writeFileSync(path, JSON.stringify({ stateDir: join(directory.path, 'state'), ...settings }));
+  const path = join(directory.path, file);
+  const own =
+    file === 'agent.yaml'
+      ? { stateDir: join(directory.path, 'state') }
+      : { trail: { path: join(directory.path, 'trail.db') } };
+  writeFileSync(path, JSON.stringify({ ...own, ...settings }));
   const run = await runCommandLine(['check', '-c', path, '-o', 'json']);
   const rows: { check: string; result: string; detail: string }[] =
     run.stdout === '' ? [] : JSON.parse(run.stdout);
@@ -59,4 +65,32 @@ it('ends with 2 before it reaches for anything when the file is wrong', async ()
   expect(check).toMatchObject({ exitCode: 2, stdout: '' });
   expect(check.stderr).toContain('sinks.x');
   expect(imds.requests).toEqual([]);
+});
+
+it('reaches the hub of a consumer, and says that its trail can be made', async () => {
+  await using emulator = await startEventHubsEmulator();
+  const { connectionString, eventHubName } = emulator;
+  const check = await checkOf({ hub: { connectionString, eventHubName } }, 'consumer.yaml');
+  expect(check).toMatchObject({ exitCode: 0, stderr: '', left: ['consumer.yaml'] });
+  expect(check.results).toEqual({ file: 'ok', hub: 'ok', trail: 'ok' });
+  expect(check.rows.find((row) => row.check === 'hub')?.detail).toContain('4 partitions');
+});
+
+it('says which hub a consumer cannot find, without its key', async () => {
+  await using emulator = await startEventHubsEmulator();
+  const connectionString = emulator.connectionString.replace(
+    /SharedAccessKey=[^;]*/,
+    `SharedAccessKey=${marker}`,
+  );
+  const check = await checkOf({ hub: { connectionString, eventHubName: 'nowhere' } }, 'consumer.yaml');
+  expect(check).toMatchObject({ exitCode: 1, results: { hub: 'failed', trail: 'ok' } });
+  expect(check.stdout + check.stderr).not.toContain(marker);
+});
+
+it('does not take just any file for a trail', async () => {
+  await using emulator = await startEventHubsEmulator();
+  const { connectionString, eventHubName } = emulator;
+  const trail = { path: fileURLToPath(import.meta.url) };
+  const check = await checkOf({ hub: { connectionString, eventHubName }, trail }, 'consumer.yaml');
+  expect(check).toMatchObject({ exitCode: 1, results: { hub: 'ok', trail: 'failed' } });
 });
