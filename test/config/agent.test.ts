@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { agentSchema, isLoopback } from '../../src/config/agent.ts';
+import { parseConfiguration } from '../../src/config/load.ts';
 
 const schema = agentSchema(z.strictObject({ type: z.literal('stdout') }));
 const faultsOf = (settings: unknown): string[] =>
@@ -108,6 +109,23 @@ describe('the settings of the agent', () => {
     ],
   ])('of an agent that %s are refused', (_what, settings, fault) => {
     expect(faultsOf(settings)).toEqual([fault]);
+  });
+});
+
+test.each(['trace', 'debug', 'info', 'warn', 'error', 'silent'])('the log may be at %s', (level) => {
+  expect(schema.parse({ log: { level } }).log).toEqual({ level });
+});
+
+describe('the name of a sink', () => {
+  const attempt = (name: string) => () =>
+    parseConfiguration(JSON.stringify({ sinks: { [name]: { type: 'stdout' } } }), 'agent.yaml', schema);
+
+  test.each(['a', 'ops-2', `a${'b'.repeat(62)}`])('may be %s', (name) => {
+    expect(Object.keys(attempt(name)().sinks)).toEqual([name]);
+  });
+
+  test.each(['', '2ops', '-ops', 'Ops', 'o.ps', 'ops ', `a${'b'.repeat(63)}`])('may not be "%s"', (name) => {
+    expect(attempt(name)).toThrow(`sinks.${name}: A sink is named with a-z, 0-9 and "-"`);
   });
 });
 

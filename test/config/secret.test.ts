@@ -57,6 +57,7 @@ describe('a secret', () => {
   test('may stand in the configuration itself', () => {
     expect(parse(`${marker}\n`).reveal()).toBe(marker);
     expect(parse(marker).place).toBe('plain');
+    expect(parse('x').reveal()).toBe('x');
   });
 
   test.each(['', 7, null, [], {}, { file: '' }, { env: '' }, { file: 7 }, { file: 'a', env: 'b' }])(
@@ -100,6 +101,13 @@ describe('nothing shows the value of a secret', () => {
   ])('not %s, which shows where it stands', (_what, show) => {
     expect(show()).not.toContain(marker);
     expect(show()).toContain('plain');
+  });
+
+  test('and what is shown is short', () => {
+    expect([`${found}`, JSON.parse(JSON.stringify(found)), inspect(found)]).toEqual(
+      Array(3).fill('[secret plain]'),
+    );
+    expect(Object.keys(found)).toEqual(['place']);
   });
 });
 

@@ -127,7 +127,7 @@ describe('after the incarnation went down', () => {
     ['is unknown before', null, 1],
     ['is unknown now', 7, null],
     ['is blank now', 7, ' '],
-    ['is blank before', '', -1],
+    ['is blank before', ' ', -1],
     ['is no number', 'abc123', 'abc122'],
   ])('but not when it %s', (_how, before, now) => {
     expect(said([at(before, started), at(now, gone)])).toEqual([['started'], [ran]]);
