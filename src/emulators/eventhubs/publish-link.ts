@@ -93,9 +93,13 @@ function take(publisher: Publisher, delivery: AmqpDelivery, events: readonly Pub
   else void store(publisher, { delivery, log, events, fault });
 }
 
-function onMessage(publisher: Publisher, { delivery, message, format = 0 }: AmqpContext): void {
+/** A transfer without a payload, as rhea has it, has no message. */
+const nothing = Buffer.alloc(0);
+
+function onMessage(publisher: Publisher, context: AmqpContext): void {
   const { peer, link, path } = publisher;
-  if (delivery === undefined || message === undefined) return;
+  const { delivery, message = nothing, format = 0 } = context;
+  if (delivery === undefined) return;
   peer.service.counters.transfers += 1;
   if (!peer.claims.allow(path, 'send')) {
     link.close(errors.unauthorized('the token of the link has expired'));

@@ -1,0 +1,64 @@
+// What the emulator closes when nothing happens, and what it leaves open.
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+import { startEventHubsEmulator } from '../../../src/emulators/eventhubs/emulator.ts';
+import { producerFor } from '../../support/hub-clients.ts';
+import { ask, authorize, connectRaw } from '../../support/raw-amqp.ts';
+import { until } from '../../support/until.ts';
+
+it('closes a connection that has no link to an entity for long, whatever it asks meanwhile', async () => {
+  await using emulator = await startEventHubsEmulator({ connectionIdleMs: 300 });
+  using client = await connectRaw(emulator);
+  const closed = once(client.connection, 'connection_close');
+  await authorize(client, emulator);
+  const question = { operation: 'READ', type: 'com.microsoft:eventhub', name: 'scheduled-events' };
+  await ask(client, { application_properties: question }, { node: '$management' });
+  await closed;
+  expect(client.connection.error).toMatchObject({
+    condition: 'amqp:connection:forced',
+    description: expect.stringContaining('inactive for more than the allowed 300 milliseconds'),
+  });
+  await until('it is gone', () => emulator.connections === 0);
+});
+
+it('keeps a connection open while a link reads, and closes it when the last link has gone', async () => {
+  await using emulator = await startEventHubsEmulator({ connectionIdleMs: 200 });
+  using client = await connectRaw(emulator);
+  await authorize(client, emulator);
+  const receiver = client.connection.open_receiver('scheduled-events/ConsumerGroups/$Default/Partitions/0');
+  await once(receiver, 'receiver_open');
+  using other = await connectRaw(emulator);
+  await once(other.connection, 'connection_close');
+  expect(client.connection.is_open()).toBe(true);
+  const closed = once(client.connection, 'connection_close');
+  receiver.close();
+  await closed;
+  expect(client.connection.error).toMatchObject({ condition: 'amqp:connection:forced' });
+});
+
+it('detaches a link that publishes nothing for long, and leaves the connection open', async () => {
+  await using emulator = await startEventHubsEmulator({ senderIdleMs: 300 });
+  using client = await connectRaw(emulator);
+  await authorize(client, emulator);
+  const sender = client.connection.open_sender('scheduled-events');
+  await once(sender, 'sendable');
+  sender.send({ body: 1 });
+  await once(sender, 'accepted');
+  await once(sender, 'sender_error');
+  expect(sender.error).toMatchObject({
+    condition: 'amqp:link:detach-forced',
+    description: expect.stringContaining('idle for 300ms'),
+  });
+  expect(client.connection.is_open()).toBe(true);
+  await until('it is forgotten', () => emulator.counters.publishers === 0);
+});
+
+it('is idle as the service is, and the SDK sends again after either', async () => {
+  await using emulator = await startEventHubsEmulator({ senderIdleMs: 100, connectionIdleMs: 200 });
+  await using producer = producerFor(emulator);
+  for (let count = 1; count <= 2; count++) {
+    await producer.client.sendBatch([{ body: 1 }]);
+    expect(emulator.events()).toHaveLength(count);
+    await until('the connection is gone', () => emulator.connections === 0);
+  }
+});
