@@ -37,7 +37,12 @@ export const demo = defineCommand({
     const { planDemo } = await import('./demo/plan.ts');
     const plan = await planDemo({ vmCount, startedAt, ...wishesIn(context) });
     const { playDemo } = await import('./demo/play.ts');
-    return playDemo(plan, context);
+    const exitCode = await playDemo(plan, context);
+    const { farewell } = await import('./demo/farewell.ts');
+    context.stdout.write(
+      context.signal.aborted ? '\nInterrupted: all of it is stopped and removed.\n' : farewell(),
+    );
+    return exitCode;
   },
 });
 

@@ -38,11 +38,15 @@ export function startNode(
     output: () => ({ ...kept }),
     until: async (text) => {
       while (!has(text)) {
+        const heard = new AbortController();
+        const { signal } = heard;
         const over = await Promise.race([
           closed.then(() => !has(text)),
-          once(child.stdout, 'data').then(() => false),
-          once(child.stderr, 'data').then(() => false),
+          once(child.stdout, 'data', { signal }).then(() => false),
+          once(child.stderr, 'data', { signal }).then(() => false),
         ]);
+        // What spoke is heard: without this, a talkative child leaves a listener behind with each word.
+        heard.abort();
         if (over) throw new Error(`ended without "${text}": ${kept.stdout}${kept.stderr}`);
       }
     },

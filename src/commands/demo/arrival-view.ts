@@ -1,5 +1,5 @@
 // What arrived since the last look: at the hub and at the webhook, record by record as they were sent.
-import { readRecord, type TrailRecord } from '../../core/read-record.ts';
+import { type EventFacts, readRecord, type TrailRecord } from '../../core/read-record.ts';
 import type { EventHubsEmulator } from '../../emulators/eventhubs/emulator.ts';
 import { count, type Line, namesOf, type Place } from './line.ts';
 import type { Receiver } from './receiver.ts';
@@ -62,17 +62,20 @@ function arrivalLines(
   const facts = Map.groupBy(arrivals, ({ record }) => (record.event === null ? record.type : record.id));
   return [...facts.values()].map((group) => {
     const event = group[0]?.record.event ?? null;
-    const vms = group.map(({ record }) => record.agent.observer.vmName ?? record.source);
+    const vms = group.map(({ record }) => record.agent.observer.vmName ?? 'a VM without a name yet');
     const partitions = [...new Set(group.flatMap(({ partition }) => partition ?? []))].sort();
     const into = partitions.length === 0 ? '' : ` in partition ${partitions.join(', ')}`;
     return {
       place,
-      what: event === null ? kindOf(group[0]?.record.type ?? '') : event.transition,
+      what: event === null ? kindOf(group[0]?.record.type ?? '') : said(event),
       event: event === null ? '' : labelOf(event.eventId),
       detail: `${count(group.length, noun)}${into} from ${namesOf(vms)}`,
     };
   });
 }
+
+/** With `~` when the record says that it is inferred. */
+const said = ({ transition, inferred }: EventFacts): string => `${transition}${inferred ? '~' : ''}`;
 
 /** `agent.started` of a record type that is about no event. */
 const kindOf = (type: string): string => type.split('.').slice(3, -1).join('.');

@@ -9,6 +9,8 @@ import type { Log } from '../../log.ts';
 export interface FleetPlaces {
   readonly directory: string;
   endpointOf(vmName: string): string;
+  /** Whether instance metadata has told this VM's agent who it is. */
+  readonly isKnown: (vmName: string) => boolean;
   readonly connectionString: string;
   readonly eventHubName: string;
   readonly webhookUrl: string;
@@ -23,9 +25,14 @@ export interface AgentWord {
 }
 
 export interface Fleet extends AsyncDisposable {
+  /** Resolves when every agent knows its VM. */
+  readonly ready: Promise<void>;
   /** Resolves when an agent ended by itself, with the reason; rejects when one broke. */
   readonly failed: Promise<string>;
 }
+
+// All at once they would be in each other's way, as a hundred programs that start on two cores are.
+const startingMax = 10;
 
 /** Starts one agent per VM; disposing ends them all, each after the attempt in hand. */
 export function startFleet(
@@ -34,21 +41,38 @@ export function startFleet(
   hear: (word: AgentWord) => void,
 ): Fleet {
   const stop = new AbortController();
-  const ends = vmNames.map((vm) => {
-    const log = logOf((level, message, fields) => hear({ vm, level, message, fields }));
-    return runAgent(settingsOf(vm, places), { clock: systemClock, log, signal: stop.signal });
-  });
-  const failed = Promise.race(ends.map(async (end) => reasonOf(await end)));
+  const failed = Promise.withResolvers<string>();
   // Whoever waits for it hears of it; after the end nobody does.
-  failed.catch(() => undefined);
+  failed.promise.catch(() => undefined);
+  const ends: Promise<AgentEnd>[] = [];
+  const start = (vm: string): void => {
+    const log = logOf((level, message, fields) => hear({ vm, level, message, fields }));
+    const end = runAgent(settingsOf(vm, places), { clock: systemClock, log, signal: stop.signal });
+    ends.push(end);
+    end.then((ended) => failed.resolve(reasonOf(ended)), failed.reject);
+  };
+  const startAll = async (): Promise<void> => {
+    for (let first = 0; first < vmNames.length && !stop.signal.aborted; first += startingMax) {
+      const group = vmNames.slice(first, first + startingMax);
+      group.forEach(start);
+      while (!stop.signal.aborted && !group.every(places.isKnown)) {
+        await systemClock.sleep(knownIntervalMs, stop.signal);
+      }
+    }
+  };
+  const ready = startAll();
   return {
-    failed,
+    ready,
+    failed: failed.promise,
     [Symbol.asyncDispose]: async () => {
       stop.abort();
+      await ready;
       await Promise.allSettled(ends);
     },
   };
 }
+
+const knownIntervalMs = 20;
 
 const reasonOf = (end: AgentEnd): string => (end.ok ? 'an agent stopped' : end.reason);
 

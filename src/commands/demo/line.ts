@@ -27,20 +27,27 @@ const colors = {
   trail: 'green',
 } as const;
 
-/** @returns what prints a line, with the seconds since `startedAt` (monotonic ms) before it */
+/**
+ * What prints a line, with the seconds since `startedAt` (monotonic ms) before it. A terminal shows as much of it
+ * as fits, a pipe gets the whole.
+ */
 export function linePrinter(stdout: CommandContext['stdout'], startedAt: number): (line: Line) => void {
   const styled = (style: Parameters<typeof styleText>[0], text: string): string =>
     styleText(style, text, { stream: stdout });
   return ({ place, what, event, detail, alarming, opening }) => {
-    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1).padStart(5);
-    const text = [what.padEnd(11), event === '' ? '' : event.padEnd(18), detail].filter(Boolean).join(' ');
+    const time = `${((performance.now() - startedAt) / 1000).toFixed(1).padStart(5)} s`;
+    const where = place.padEnd(8);
+    const width = (stdout.columns ?? Number.POSITIVE_INFINITY) - `${time}  ${where}`.length - 1;
+    const words = [what.padEnd(13), event === '' ? '' : event.padEnd(18), detail].filter(Boolean);
+    const text = cut(words.join(' ').trimEnd(), width);
     const styles = [...(alarming ? ['red' as const] : []), ...(opening ? ['bold' as const] : [])];
-    const where = styled(colors[place], place.padEnd(8));
-    stdout.write(
-      `${opening ? '\n' : ''}${styled('dim', `${seconds} s`)}  ${where} ${styled(styles, text)}\n`,
-    );
+    const head = `${opening ? '\n' : ''}${styled('dim', time)}  ${styled(colors[place], where)}`;
+    stdout.write(`${head} ${styles.length === 0 ? text : styled(styles, text)}\n`);
   };
 }
+
+const cut = (text: string, width: number): string =>
+  text.length <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`;
 
 /** The first few names, and how many more there are. */
 export function namesOf(names: readonly string[], shown = 3): string {

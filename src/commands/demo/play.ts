@@ -28,9 +28,9 @@ export async function playDemo(plan: DemoPlan, context: CommandContext): Promise
   const hub = resources.use(await startEventHubsEmulator());
   const receiver = resources.use(await startReceiver());
   const { connectionString, eventHubName, fullyQualifiedNamespace } = hub;
-  print(
-    note('emulators', `IMDS ${imds.url}, Event Hubs ${fullyQualifiedNamespace}, webhook ${receiver.url}`),
-  );
+  print(note('instance metadata', imds.url));
+  print(note('event hub', `${eventHubName} at ${fullyQualifiedNamespace}`));
+  print(note('webhook', receiver.url));
 
   const trailPath = join(directory, 'trail.db');
   const keeper = resources.use(
@@ -41,13 +41,16 @@ export async function playDemo(plan: DemoPlan, context: CommandContext): Promise
   const source = viewSource(imds);
   const names = plan.vms.map(({ name }) => name);
   const { endpointOf } = imds;
-  const places = { directory, endpointOf, connectionString, eventHubName, webhookUrl: receiver.url };
+  const isKnown = (vmName: string): boolean =>
+    imds.requests.some(({ vm, path, status }) => vm === vmName && status === 200 && isInstance(path));
+  const places = { directory, endpointOf, isKnown, connectionString, eventHubName, webhookUrl: receiver.url };
   const fleet = resources.use(startFleet(names, places, source.hear));
 
   const broken = Promise.race([fleet.failed, keeper.failed]);
-  const ready = await Promise.race([keeper.reading, broken, interrupted(signal)]);
+  const started = Promise.all([keeper.reading, fleet.ready]);
+  const ready = await Promise.race([started, broken, interrupted(signal)]);
   if (ready === 'interrupted') return 0;
-  if (ready !== undefined) return complain(ready, stderr);
+  if (typeof ready === 'string') return complain(ready, stderr);
   const trail = resources.use(viewTrail(trailPath, names.length, source.labelOf));
   const arrivals = viewArrivals(hub, receiver, source.labelOf);
   const end = await Promise.race([
@@ -56,6 +59,8 @@ export async function playDemo(plan: DemoPlan, context: CommandContext): Promise
   ]);
   return typeof end === 'string' ? complain(end, stderr) : end;
 }
+
+const isInstance = (path: string): boolean => path.startsWith('/metadata/instance');
 
 function complain(reason: string, stderr: CommandContext['stderr']): number {
   stderr.write(`seb: ${reason}\n`);

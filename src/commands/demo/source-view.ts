@@ -61,7 +61,7 @@ const here = { at: 0, pollGapMs: 0, rebooted: false, approved: false };
 function announcementOf({ notBefore, resources }: ScheduledEvent): string {
   if (notBefore === null) return `for ${namesOf(resources)}`;
   const seconds = Math.max(0, Math.round((Date.parse(notBefore) - Date.now()) / 1000));
-  return `for ${namesOf(resources)}, not before ${notBefore.slice(11, 19)} UTC (in ${seconds} s)`;
+  return `not before ${notBefore.slice(11, 19)} UTC, in ${seconds} s, for ${namesOf(resources)}`;
 }
 
 const isRecord = ({ message, fields }: AgentWord): boolean =>

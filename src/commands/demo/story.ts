@@ -32,18 +32,20 @@ export async function tellStory(story: Story): Promise<number> {
   const over = new AbortController();
   const act = async (): Promise<void> => {
     await playAll(story);
-    await settle(story);
     over.abort();
   };
   await Promise.all([narrate(story, AbortSignal.any([signal, over.signal])), act()]);
   return signal.aborted ? 0 : conclude(story);
 }
 
-async function playAll({ plan, imds, print, context: { signal } }: Story): Promise<void> {
+async function playAll(story: Story): Promise<void> {
+  const { plan, imds, print } = story;
+  const { signal } = story.context;
   for (const scenario of plan.scenarios) {
     if (signal.aborted) return;
     print({ ...note('scenario', `${scenario.name}: ${scenario.summary}`), opening: true });
     await imds.play(scenario, { signal });
+    await settle(story);
   }
 }
 

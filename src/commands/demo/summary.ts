@@ -1,4 +1,4 @@
-// How the demo ends: a table of the events, the balance of what was said and what arrived, and what to try next.
+// How the demo ends: a table of the events, and the balance of what was written down and what arrived.
 import { styleText } from 'node:util';
 import type { TrailCounts, TrailEvent } from '../../audit/store.ts';
 import type { TrailRecord } from '../../core/read-record.ts';
@@ -23,7 +23,7 @@ export async function printSummary(context: CommandContext, facts: SummaryFacts)
   const { stdout } = context;
   stdout.write('\n');
   await printRows({ ...context, options: { output: 'table' } }, columnsOf(facts), facts.events);
-  stdout.write(`\n${balanceText(context, facts)}\n${nextText()}`);
+  stdout.write(`\n${balanceText(context, facts)}`);
 }
 
 function columnsOf({ recordsOf, posts, fleetSize }: SummaryFacts): Column<TrailEvent>[] {
@@ -40,31 +40,20 @@ function columnsOf({ recordsOf, posts, fleetSize }: SummaryFacts): Column<TrailE
 }
 
 function balanceText({ stdout }: CommandContext, { posts, trail, balance, events }: SummaryFacts): string {
-  const [fine, bad] = ['green', 'red'] as const;
-  const sum = events.length === 1 ? 'one event' : count(events.length, 'event');
+  const entries = trail.entries === 1 ? '1 entry' : `${trail.entries} entries`;
   const verdict =
     balance.faults.length === 0
-      ? styleText(fine, 'Nothing is missing and nothing came twice.', { stream: stdout })
-      : balance.faults.map((fault) => styleText(bad, `${fault}.`, { stream: stdout })).join('\n');
+      ? styleText('green', 'Nothing is missing and nothing came twice.', { stream: stdout })
+      : balance.faults.map((fault) => styleText('red', `WRONG: ${fault}`, { stream: stdout })).join('\n');
   const inferred = events.some(({ outcomeInferred }) => outcomeInferred)
-    ? '~ inferred: Azure never says that an event is over; it takes it out of the document.\n'
-    : '';
-  return (
-    `The agents wrote down ${count(balance.committed, 'record')}; the trail holds ${trail.records}, in ${count(trail.entries, 'entry').replace('entrys', 'entries')}, about ${sum} and ${count(trail.agents, 'agent')}.\n` +
-    `The webhook was due ${count(balance.postsDue, 'POST')} and got ${posts.length}.\n${verdict}\n${inferred}`
-  );
-}
-
-function nextText(): string {
-  const seb = process.argv[1]?.endsWith('.ts') ? 'npm run --silent seb --' : 'seb';
-  const lines = [
-    ['demo --vms 100 --scenario fault-domains', 'a hundred VMs, rebooted back to back'],
-    ['emulate imds --list', 'every scenario there is; docs/scenarios.md says how to write one'],
-    ['emulate imds --scenario user-reboot --speed 60', 'an endpoint for an agent of your own'],
-    ['emulate eventhubs', 'a hub for it to send to'],
-    ['config docs', 'every setting of agent.yaml, for "agent -c agent.yaml" on a real VM'],
-  ];
-  const width = Math.max(...lines.map(([command = '']) => command.length));
-  const list = lines.map(([command = '', shows]) => `  ${seb} ${command.padEnd(width)}  ${shows}`);
-  return `Everything lived in a temporary directory, which is gone now. Next:\n${list.join('\n')}\n`;
+    ? ['~ inferred: Azure never says that an event is over, it takes it out of the document.']
+    : [];
+  return [
+    `Written down by the agents  ${count(balance.committed, 'record')}`,
+    `In the trail                ${count(trail.records, 'record')} in ${entries}, from ${count(trail.agents, 'agent')}`,
+    `At the webhook              ${count(posts.length, 'POST')} of ${balance.postsDue} that were due`,
+    verdict,
+    ...inferred,
+    '',
+  ].join('\n');
 }
