@@ -1,5 +1,4 @@
 // Every setting of the agent but those of its sinks, declared once: schema, type, default, docs and help.
-import { isIP } from 'node:net';
 import * as z from 'zod';
 import { duration, size } from './duration.ts';
 
@@ -84,10 +83,3 @@ export const agentSchema = <Sink extends z.ZodType>(sink: Sink) =>
     heartbeatInterval: heartbeat,
     log,
   });
-
-/** Whether a host is this machine: plain connections to it stay on it. */
-export function isLoopback(host: string): boolean {
-  const bare = host.replace(/^\[|\]$/g, '').toLowerCase();
-  if (bare === 'localhost' || bare === '::1') return true;
-  return isIP(bare) === 4 && bare.startsWith('127.');
-}

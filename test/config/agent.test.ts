@@ -1,7 +1,7 @@
 // The settings of the agent: their defaults and bounds, and what is said of those that cannot be meant.
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { agentSchema, isLoopback } from '../../src/config/agent.ts';
+import { agentSchema } from '../../src/config/agent.ts';
 import { parseConfiguration } from '../../src/config/load.ts';
 
 const schema = agentSchema(z.strictObject({ type: z.literal('stdout') }));
@@ -126,26 +126,5 @@ describe('the name of a sink', () => {
 
   test.each(['', '2ops', '-ops', 'Ops', 'o.ps', 'ops ', `a${'b'.repeat(63)}`])('may not be "%s"', (name) => {
     expect(attempt(name)).toThrow(`sinks.${name}: A sink is named with a-z, 0-9 and "-"`);
-  });
-});
-
-describe('a host is this machine', () => {
-  test.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.255.255.254', '::1', '[::1]'])(
-    'if it is %s',
-    (host) => {
-      expect(isLoopback(host)).toBe(true);
-    },
-  );
-
-  test.each([
-    '127.0.0.1.example.com',
-    '127.1',
-    '10.0.0.1',
-    'localhost.example.com',
-    '::2',
-    '',
-    '169.254.169.254',
-  ])('but not if it is "%s"', (host) => {
-    expect(isLoopback(host)).toBe(false);
   });
 });
