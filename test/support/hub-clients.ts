@@ -121,3 +121,11 @@ export async function bodiesFrom(
   });
   return reception.events.map(({ body }) => body as unknown);
 }
+
+/** Sends one batch of numbers, from 0 on. */
+export async function sendNumbers(address: HubAddress, count: number): Promise<void> {
+  await using producer = producerFor(address);
+  const batch = await producer.client.createBatch();
+  for (let body = 0; body < count; body++) batch.tryAdd({ body });
+  await producer.client.sendBatch(batch);
+}

@@ -124,3 +124,17 @@ export async function authorize(
   const status: unknown = answer['application_properties']?.['status-code'];
   if (status !== 202) throw new Error(`the token was refused: ${status}`);
 }
+
+/** Connects and presents a token for the first hub. */
+export async function connectAuthorized(emulator: EventHubsEmulator): Promise<RawClient> {
+  const client = await connectRaw(emulator);
+  await authorize(client, emulator);
+  return client;
+}
+
+/** Opens a reader of the first partition, which gets credit only when the test gives it. */
+export const openReader = ({ connection }: RawClient, { eventHubName }: EventHubsEmulator): Receiver =>
+  connection.open_receiver({
+    source: `${eventHubName}/ConsumerGroups/$Default/Partitions/0`,
+    credit_window: 0,
+  });

@@ -3,7 +3,13 @@ import { latestEventPosition } from '@azure/event-hubs';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.ts';
 import { type EventHubsEmulator, startEventHubsEmulator } from '../../../src/emulators/eventhubs/emulator.ts';
-import { bodiesFrom, consumerFor, producerFor, startReception } from '../../support/hub-clients.ts';
+import {
+  bodiesFrom,
+  consumerFor,
+  producerFor,
+  sendNumbers,
+  startReception,
+} from '../../support/hub-clients.ts';
 import { until } from '../../support/until.ts';
 
 const oneHub = { hubs: [{ name: 'hub', partitions: 1, consumerGroups: ['other'] }] };
@@ -85,10 +91,7 @@ it('lets every consumer group read everything, whatever the case of its name, an
 
 it('delivers many more events than a session buffer holds, each once and in order', async () => {
   await using emulator = await startEventHubsEmulator(oneHub);
-  await using producer = producerFor(emulator);
-  const batch = await producer.client.createBatch();
-  for (let body = 0; body < 8_000; body++) batch.tryAdd({ body });
-  await producer.client.sendBatch(batch);
+  await sendNumbers(emulator, 8_000);
   await using reception = startReception(emulator, {
     partition: '0',
     maxBatchSize: 3_000,

@@ -1,35 +1,25 @@
 // What stands on the wire: the things that clients other than the JavaScript SDK depend on.
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import rhea, { type Connection, type Message } from 'rhea';
+import rhea, { type Message } from 'rhea';
 import { expect, it } from 'vitest';
-import { type EventHubsEmulator, startEventHubsEmulator } from '../../../src/emulators/eventhubs/emulator.ts';
+import { startEventHubsEmulator } from '../../../src/emulators/eventhubs/emulator.ts';
 import { splitSections } from '../../../src/emulators/eventhubs/message-sections.ts';
-import { producerFor } from '../../support/hub-clients.ts';
-import { ask, authorize, connectRaw, type FrameName, type RawClient } from '../../support/raw-amqp.ts';
+import { sendNumbers } from '../../support/hub-clients.ts';
+import {
+  ask,
+  authorize,
+  connectAuthorized,
+  connectRaw,
+  type FrameName,
+  openReader,
+  type RawClient,
+} from '../../support/raw-amqp.ts';
 import { until } from '../../support/until.ts';
 
 const oneHub = { hubs: [{ name: 'hub', partitions: 1 }] };
 const partition = 'hub/ConsumerGroups/$Default/Partitions/0';
 
-async function connectAuthorized(emulator: EventHubsEmulator): Promise<RawClient> {
-  const client = await connectRaw(emulator);
-  await authorize(client, emulator);
-  return client;
-}
-
 const framesOf = ({ frames }: RawClient, name: FrameName) => frames.filter((frame) => frame.name === name);
-
-async function fill(emulator: EventHubsEmulator, count: number): Promise<void> {
-  await using producer = producerFor(emulator);
-  const batch = await producer.client.createBatch();
-  for (let body = 0; body < count; body++) batch.tryAdd({ body });
-  await producer.client.sendBatch(batch);
-}
-
-/** Opens a reader that gets credit only when the test gives it. */
-const openReader = (connection: Connection, more: object = {}) =>
-  connection.open_receiver({ source: partition, credit_window: 0, ...more });
 
 it('says of its connections what the service says', async () => {
   await using emulator = await startEventHubsEmulator(oneHub);
@@ -53,10 +43,10 @@ it('lets clients in with and without SASL', async () => {
 // Trap 1: whoever sends past credit or past the session's buffer kills the link.
 it('sends no more than the credit it has, and goes on when there is more', async () => {
   await using emulator = await startEventHubsEmulator(oneHub);
-  await fill(emulator, 3_000);
+  await sendNumbers(emulator, 3_000);
   using client = await connectAuthorized(emulator);
   const before = framesOf(client, 'transfer').length;
-  const receiver = openReader(client.connection);
+  const receiver = openReader(client, emulator);
   const received: Message[] = [];
   receiver.on('message', ({ message }) => received.push(message));
   receiver.add_credit(7);
@@ -87,9 +77,9 @@ it('accepts a request before it answers', async () => {
 // Trap 3: pyamqp indexes into frames.
 it('writes every field of every frame, with the two that may not be null', async () => {
   await using emulator = await startEventHubsEmulator(oneHub);
-  await fill(emulator, 1);
+  await sendNumbers(emulator, 1);
   using client = await connectAuthorized(emulator);
-  const receiver = openReader(client.connection);
+  const receiver = openReader(client, emulator);
   receiver.add_credit(1);
   await once(receiver, 'message');
   client.connection.open_sender('nowhere/at/all');
@@ -125,9 +115,9 @@ it('answers clients that name no link to answer on', async () => {
 // Trap 5: rhea holds 2,048 unsettled deliveries at most, and Python settles none.
 it('delivers events settled, so that no reader owes an answer', async () => {
   await using emulator = await startEventHubsEmulator(oneHub);
-  await fill(emulator, 2_500);
+  await sendNumbers(emulator, 2_500);
   using client = await connectAuthorized(emulator);
-  const receiver = openReader(client.connection);
+  const receiver = openReader(client, emulator);
   let count = 0;
   receiver.on('message', () => {
     count += 1;
@@ -164,7 +154,7 @@ it('hands on every section as it came, and adds nothing but annotations', async 
   await once(sender, 'sendable');
   sender.send(sent, undefined, 0);
   await once(sender, 'accepted');
-  const receiver = openReader(client.connection);
+  const receiver = openReader(client, emulator);
   receiver.add_credit(1);
   await once(receiver, 'message');
   const payload = framesOf(client, 'transfer').at(-1)?.payload ?? Buffer.alloc(0);
@@ -227,73 +217,4 @@ it('takes two links of one name in one session, one in each direction', async ()
   sender.send({ body: 'three' });
   await once(sender, 'accepted');
   expect(emulator.events()).toHaveLength(3);
-});
-
-it('tells publishers how large a message may be, whatever they say themselves', async () => {
-  await using emulator = await startEventHubsEmulator({ ...oneHub, messageBytesMax: 5_000 });
-  using client = await connectAuthorized(emulator);
-  for (const [asked, expected] of [
-    [0, 5_000],
-    [900, 900],
-    [90_000, 5_000],
-    [undefined, 5_000],
-  ] as const) {
-    const sender = client.connection.open_sender({
-      target: 'hub',
-      ...(asked === undefined ? {} : { max_message_size: asked }),
-    });
-    await once(sender, 'sender_open');
-    expect(sender.max_message_size).toBe(expected);
-  }
-});
-
-it('rejects what is no message, with a disposition and without harm', async () => {
-  await using emulator = await startEventHubsEmulator(oneHub);
-  using client = await connectAuthorized(emulator);
-  const sender = client.connection.open_sender('hub');
-  await once(sender, 'sendable');
-  const batch = 0x8001_3700;
-  const broken: [Buffer, number][] = [
-    [Buffer.from('garbage'), 0],
-    [Buffer.alloc(0), 0],
-    [Buffer.from([0, 0x53, 0x75, 0xb0, 0xff, 0xff, 0xff, 0xff]), 0],
-    [Buffer.from([0, 0x53, 0x75, 0xa0, 1, 1]), batch],
-    [Buffer.from([0, 0x53, 0x72, 0xc1, 1, 0]), batch],
-  ];
-  for (const [bytes, format] of broken) {
-    sender.send(bytes, undefined, format);
-    const [{ delivery }] = await once(sender, 'rejected');
-    expect(delivery.remote_state.error).toMatchObject({ condition: 'amqp:decode-error' });
-  }
-  sender.send({ body: 'fine' });
-  await once(sender, 'accepted');
-  expect(emulator.events()).toHaveLength(1);
-});
-
-it('gives credit back to a reader that drains', async () => {
-  await using emulator = await startEventHubsEmulator(oneHub);
-  await fill(emulator, 3);
-  using client = await connectAuthorized(emulator);
-  const receiver = openReader(client.connection);
-  let count = 0;
-  receiver.on('message', () => {
-    count += 1;
-  });
-  receiver.add_credit(10);
-  receiver.drain_credit();
-  await once(receiver, 'receiver_drained');
-  expect(count).toBe(3);
-});
-
-it('ends a connection that does not speak AMQP, and no other', async () => {
-  await using emulator = await startEventHubsEmulator(oneHub);
-  using client = await connectAuthorized(emulator);
-  for (const text of ['AMQP\u0009\u0009\u0009\u0009', 'GET / HTTP/1.1\r\n\r\n', 'AMQP']) {
-    const socket = connect(emulator.port, '127.0.0.1').on('error', () => undefined);
-    socket.end(text);
-    socket.resume();
-    await once(socket, 'close');
-  }
-  await ask(client, { application_properties: { operation: 'READ' } }, { node: '$management' });
-  expect(emulator.connections).toBe(1);
 });
