@@ -70,6 +70,7 @@ export interface DeliveryHistory {
   readonly retriedAtOnce?: boolean;
 }
 
+/** How patient a sink is with records it does not get rid of. */
 export interface DeliveryPolicy {
   readonly delayMsBase: number;
   readonly delayMsMax: number;

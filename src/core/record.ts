@@ -7,6 +7,7 @@ import type { Observation, Timeline } from './watch.ts';
 
 /** The families of records: what the `filter` of a sink speaks of. */
 export type RecordFamily = 'event' | 'agent' | 'approval' | 'hook' | 'impact';
+/** How much a record asks of a person, in the words of OpenTelemetry. */
 export type Severity = 'INFO' | 'WARN' | 'ERROR';
 
 /** CloudEvents 1.0 envelope, structured JSON. */
@@ -46,6 +47,7 @@ export interface EventData {
   readonly agent: AgentStamp;
 }
 
+/** The agent that speaks: one installation, and the number it gave this record. */
 export interface AgentStamp {
   readonly version: string;
   readonly instanceId: string;

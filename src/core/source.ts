@@ -36,12 +36,14 @@ export interface SourceHistory {
   readonly warm: boolean;
 }
 
+/** The settings that pacing goes by. */
 export interface SourcePolicy {
   readonly pollIntervalMs: number;
   /** How long a run may go without a first answer before that is a fault. */
   readonly warmupMs: number;
 }
 
+/** What one outcome came to. */
 export interface SourceDecision {
   readonly history: SourceHistory;
   /** Ms from the start of this poll to the start of the next. */
@@ -56,6 +58,7 @@ const refusedMs = 30_000;
 // A header that asks for more is a mistake: it would blind the agent for a whole Preempt, and many of them.
 const retryAfterMsMax = 120_000;
 
+/** The history of a run that begins to ask at `now`, epoch ms. */
 export const unknownSource = (now: number): SourceHistory => ({
   state: 'warming',
   detail: 'no answer yet',

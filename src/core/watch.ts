@@ -61,6 +61,7 @@ export interface Observation extends Transition {
   readonly noticeSeconds: number | null;
 }
 
+/** What one document came to. */
 export interface Observed {
   readonly watch: Watch;
   readonly observations: readonly Observation[];
@@ -68,6 +69,7 @@ export interface Observed {
   readonly changed: boolean;
 }
 
+/** What an agent remembers that has seen no document yet. */
 export const emptyWatch = (bootId: string): Watch => ({ incarnation: null, bootId, sightings: {} });
 
 type Sightings = ReadonlyMap<string, Sighting>;
