@@ -21,6 +21,7 @@ import { viewTrail } from './trail-view.ts';
  */
 export async function playDemo(plan: DemoPlan, context: CommandContext): Promise<number> {
   const { signal, stderr } = context;
+  if (signal.aborted) return 0;
   const print = linePrinter(context.stdout, plan.startedAt);
   await using resources = new AsyncDisposableStack();
   const { path: directory } = resources.use(makeDirectory());

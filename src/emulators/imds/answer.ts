@@ -47,7 +47,6 @@ export function send(response: ServerResponse, { status, body, headers }: Answer
   response.writeHead(status, {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': length,
-    Server: 'IMDS/150.870.65.1854',
     ...headers,
   });
   response.end(body);

@@ -1,5 +1,6 @@
 // Answers /metadata/identity/oauth2/token: tokens that look like a managed identity's and open nothing.
 import { type Answer, type ImdsRequest, jsonAnswer, versionUnknown } from './answer.ts';
+import { instanceApiVersions, shows } from './api-version.ts';
 import { guidOf } from './vm.ts';
 
 export const tokenPath = '/metadata/identity/oauth2/token';
@@ -12,7 +13,8 @@ export interface ManagedIdentityOptions {
 }
 
 const tenantId = guidOf('tenant');
-const apiVersions = ['2018-02-01', '2019-08-01', '2020-06-01', '2021-02-01'];
+/** The category came with this version of IMDS. */
+const apiVersions = instanceApiVersions.filter((apiVersion) => shows(apiVersion, '2018-02-01'));
 
 /**
  * Answers a GET.

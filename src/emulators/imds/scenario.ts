@@ -14,14 +14,21 @@ const folder = fileURLToPath(new URL('./scenarios/', import.meta.url));
 
 /** The scenarios that ship with the product. */
 export function scenarioNames(): readonly { readonly name: string; readonly summary: string }[] {
-  return readdirSync(folder)
-    .filter((file) => extname(file) === '.yaml')
-    .sort()
-    .map((file) => {
-      const name = basename(file, '.yaml');
-      return { name, summary: readSummary(readFileSync(join(folder, file), 'utf8'), name) };
-    });
+  return libraryNames().map((name) => ({
+    name,
+    summary: readSummary(readFileSync(libraryPath(name), 'utf8'), name),
+  }));
 }
+
+const libraryNames = (): readonly string[] =>
+  readdirSync(folder)
+    .filter((file) => extname(file) === '.yaml')
+    .map((file) => basename(file, '.yaml'))
+    .sort();
+
+const libraryPath = (name: string): string => join(folder, `${name}.yaml`);
+
+const fileBytesMax = 1024 * 1024;
 
 /**
  * Loads a scenario for a fleet.
@@ -29,23 +36,21 @@ export function scenarioNames(): readonly { readonly name: string; readonly summ
  * @throws ScenarioError
  */
 export async function loadScenario(nameOrPath: string, vms: readonly EmulatedVm[]): Promise<Scenario> {
-  const shipped = scenarioNames().some(({ name }) => name === nameOrPath);
-  const path = shipped ? join(folder, `${nameOrPath}.yaml`) : nameOrPath;
+  const path = libraryNames().includes(nameOrPath) ? libraryPath(nameOrPath) : nameOrPath;
   const found = await stat(path).catch(() => null);
   if (found === null) throw unknownScenario(nameOrPath);
   if (found.isDirectory()) return replay(path);
+  if (found.size > fileBytesMax) throw new ScenarioError(nameOrPath, ['The file is larger than 1 MiB.']);
   return readScenario(await readFile(path, 'utf8'), nameOrPath, vms);
 }
 
 function unknownScenario(name: string): ScenarioError {
-  const names = scenarioNames().map((scenario) => scenario.name);
   return new ScenarioError(`"${name}"`, [
-    `There is no such scenario, file or folder. The library has ${names.join(', ')}.`,
+    `There is no such scenario, file or folder. The library has ${libraryNames().join(', ')}.`,
   ]);
 }
 
 const replayIntervalMs = 5 * 60_000;
-const documentBytesMax = 1024 * 1024;
 
 /** Shows the documents of a folder in the order of their names, each for 5 minutes of scenario time. */
 async function replay(path: string): Promise<Scenario> {
@@ -67,7 +72,7 @@ async function replay(path: string): Promise<Scenario> {
 
 /** An empty file is an empty answer, which IMDS gives too; other files that are no document are left out. */
 function bodyOf(path: string): string | null {
-  if (statSync(path).size > documentBytesMax) return null;
+  if (statSync(path).size > fileBytesMax) return null;
   const text = readFileSync(path, 'utf8');
   try {
     if (text.trim() === '') return '';
