@@ -53,6 +53,8 @@ test('from a file with one bad page, the records that can be read are delivered 
   const before = readFileSync(path);
   overwrite(path, Buffer.alloc(page), victim * page);
   using open = openOutbox(directory.path, ['a']);
+  const watch = open.outbox.watch();
+  expect(watch.ok && Object.keys(watch.value?.sightings ?? {})).toHaveLength(1);
   announce(open.outbox);
   const [aside = ''] = asideFiles(directory.path);
   const kept = readFileSync(join(directory.path, aside));
@@ -66,8 +68,6 @@ test('from a file with one bad page, the records that can be read are delivered 
   // The count goes on where it was, so that what is missing shows as a hole.
   expect(taken.at(-1)).toBe(61);
   expect(instanceOf(directory.path)).toBe(instanceId);
-  const watch = open.outbox.watch();
-  expect(watch.ok && Object.keys(watch.value?.sightings ?? {})).toHaveLength(1);
 });
 
 function instanceOf(directory: string): unknown {
