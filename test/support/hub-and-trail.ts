@@ -25,3 +25,8 @@ export async function isConsistent(path: string): Promise<boolean> {
   const check = await trail.check();
   return check.status === 'checked' && check.different.length === 0 && check.damaged.length === 0;
 }
+
+/** The bodies in the trail, stream by stream. */
+export function bodiesInTrail(path: string): string[] {
+  return linesInTrail(path).map((line) => line.split(' ').slice(2).join(' '));
+}
