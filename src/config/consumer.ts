@@ -24,6 +24,11 @@ const hub = z
       .max(260)
       .optional()
       .describe('Name of the hub; not needed when the connection string ends in `EntityPath`.'),
+    clientId: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Client id of a user-assigned managed identity; the machine’s own identity when not given.'),
     consumerGroup: z
       .string()
       .min(1)

@@ -12,6 +12,7 @@ export type HubFault =
   | 'credential-unavailable'
   | 'secret-unreadable'
   | 'connection-string-invalid'
+  | 'position-refused'
   | 'connection-refused'
   | 'connection-reset'
   | 'host-unreachable'
@@ -32,6 +33,8 @@ const faults: Readonly<Record<string, HubFault>> = {
   AuthenticationError: 'credential-unavailable',
   AuthenticationRequiredError: 'credential-unavailable',
   AggregateAuthenticationError: 'credential-unavailable',
+  ArgumentError: 'position-refused',
+  ArgumentOutOfRangeError: 'position-refused',
   OperationTimeoutError: 'timeout',
   ServiceUnavailableError: 'timeout',
   TimeoutError: 'timeout',
@@ -41,6 +44,12 @@ const faults: Readonly<Record<string, HubFault>> = {
   DetachForcedError: 'connection-reset',
   InvalidConnectionString: 'connection-string-invalid',
 };
+
+/** What an error that nobody foresaw calls itself, for whoever looks into it. */
+export const namesOf = (error: unknown): string =>
+  codesOf(error)
+    .filter((code) => /^[\w.-]{1,64}$/.test(code))
+    .join(' ');
 
 /** The first fault that an error, its parts or its cause can be told by. */
 export function hubFaultOf(error: unknown): HubFault {

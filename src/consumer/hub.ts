@@ -28,7 +28,7 @@ export interface ReadHandlers {
 /** One connection to the hub: made anew whenever there is doubt about it. */
 export interface HubConnection extends AsyncDisposable {
   describe(): Promise<HubDescription>;
-  /** The partition's last sequence number; -1 when nothing was ever sent to it. */
+  /** The last sequence number that the partition holds; -1 when it holds nothing. */
   lastSequenceNumber(partition: string): Promise<number>;
   /** Starts reading behind `lastSequenceNumber`, or with the oldest event there is when it is -1. */
   read(partition: string, lastSequenceNumber: number, handlers: ReadHandlers): void;
@@ -52,7 +52,7 @@ const closeMsMax = 2_000;
 export function hubConnector(settings: ConsumerSettings['hub']): ConnectHub {
   let credential: TokenCredential | undefined;
   return async () => {
-    const { connectionString, fullyQualifiedNamespace, eventHubName, consumerGroup } = settings;
+    const { connectionString, fullyQualifiedNamespace, eventHubName, clientId, consumerGroup } = settings;
     const { EventHubConsumerClient } = await import('@azure/event-hubs');
     // The SDK fills in what it is given, so each client gets a copy.
     const options = { retryOptions: { ...retryOptions } };
@@ -67,7 +67,7 @@ export function hubConnector(settings: ConsumerSettings['hub']): ConnectHub {
       );
     }
     // One credential for all connections: it keeps the token, and asks for the next one in time.
-    credential ??= new (await import('@azure/identity')).DefaultAzureCredential();
+    credential ??= (await import('./hub-credential.ts')).openCredential(clientId);
     const place = [fullyQualifiedNamespace ?? '', eventHubName ?? ''] as const;
     return connectionOver(new EventHubConsumerClient(consumerGroup, ...place, credential, options));
   };
@@ -95,8 +95,10 @@ function connectionOver(client: EventHubConsumerClient): HubConnection {
       if (!Number.isFinite(createdAt)) throw new Error('the hub does not say when it was made');
       return { namespace, name, createdAt, partitions: partitionIds };
     },
-    lastSequenceNumber: async (partition) =>
-      (await client.getPartitionProperties(partition, limit())).lastEnqueuedSequenceNumber,
+    lastSequenceNumber: async (partition) => {
+      const { isEmpty, lastEnqueuedSequenceNumber } = await client.getPartitionProperties(partition, limit());
+      return isEmpty ? -1 : lastEnqueuedSequenceNumber;
+    },
     read: (partition, last, { take, fail }) => {
       const handlers = {
         processEvents: (events: ReceivedEventData[]) => take(events.map(hubEventOf)),

@@ -15,6 +15,7 @@ const needsPerson: ReadonlySet<string> = new Set([
   'credential-unavailable',
   'secret-unreadable',
   'connection-string-invalid',
+  'position-refused',
   'quota-exceeded',
 ]);
 

@@ -4,17 +4,24 @@ import type { Clock } from '../clock.ts';
 import { streamName } from '../core/stream.ts';
 import type { Log } from '../log.ts';
 import type { ConnectHub, HubConnection, HubDescription } from './hub.ts';
-import { type HubFault, hubFaultOf } from './hub-fault.ts';
+import { type HubFault, hubFaultOf, namesOf } from './hub-fault.ts';
 import { openPartitionFeed, type PartitionFeed, type StoredBatch } from './partition-feed.ts';
 import { type Doubt, watchReading } from './watchdog.ts';
 
 /** Why a session ended; every end but `stopped` is followed by another session. */
 export type SessionEnd =
   | { readonly reason: 'stopped' }
-  | { readonly reason: 'failed'; readonly fault: HubFault }
+  | Failed
   | { readonly reason: 'trail-unavailable'; readonly fault: UnavailableReason }
   | { readonly reason: 'hole' }
   | Doubt;
+
+interface Failed {
+  readonly reason: 'failed';
+  readonly fault: HubFault;
+  /** What an unexpected error calls itself. */
+  readonly names?: string;
+}
 
 export interface SessionOptions {
   readonly connect: ConnectHub;
@@ -61,8 +68,13 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
     });
     return await ended;
   } catch (error) {
-    return { reason: 'failed', fault: hubFaultOf(error) };
+    return failed(error);
   }
+}
+
+function failed(error: unknown): Failed {
+  const fault = hubFaultOf(error);
+  return { reason: 'failed', fault, ...(fault === 'unexpected' ? { names: namesOf(error) } : {}) };
 }
 
 async function openFeeds(
@@ -85,7 +97,7 @@ async function openFeeds(
 
 function read(connection: HubConnection, feeds: readonly PartitionFeed[], finish: Finish): void {
   for (const { partition, position, take } of feeds) {
-    const fail = (error: unknown): void => finish({ reason: 'failed', fault: hubFaultOf(error) });
+    const fail = (error: unknown): void => finish(failed(error));
     connection.read(partition, position().lastSequenceNumber, { take, fail });
   }
 }
