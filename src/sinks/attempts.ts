@@ -1,8 +1,6 @@
 // Gives each attempt its time and its end, and waits for those under way before a sink closes.
 import type { Outcome } from '../core/delivery.ts';
-
-export const aborted: Outcome = { status: 'retryable', reason: 'aborted' };
-export const timedOut: Outcome = { status: 'retryable', reason: 'timeout' };
+import { aborted, openDeadline } from './deadline.ts';
 
 export interface Attempts extends AsyncDisposable {
   /**
@@ -40,11 +38,10 @@ async function bounded(
   signal: AbortSignal,
   timeoutMs: number,
 ): Promise<Outcome> {
-  const limit = AbortSignal.timeout(timeoutMs);
+  using deadline = openDeadline(timeoutMs, signal);
   try {
-    return await work(AbortSignal.any([signal, limit]));
+    return await work(deadline.signal);
   } catch (error) {
-    if (signal.aborted) return aborted;
-    return limit.aborted ? timedOut : outcomeOf(error);
+    return deadline.signal.aborted ? await deadline.reached : outcomeOf(error);
   }
 }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { duration } from '../config/duration.ts';
 import { secret } from '../config/secret.ts';
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
-import { aborted } from './attempts.ts';
+import { aborted, openDeadline } from './deadline.ts';
 import type { HubProducer } from './eventhubs-client.ts';
 import { openHubConnection } from './eventhubs-connection.ts';
 import { outcomeOfHubError } from './eventhubs-outcome.ts';
@@ -69,9 +69,9 @@ function openEventHubs(given: z.output<typeof settings>, { imdsEndpoint }: SinkC
   }, idleMs);
 
   const attempt = async (work: Work): Promise<Outcome> => {
-    const stop = AbortSignal.any([end.signal, AbortSignal.timeout(timeoutMs)]);
+    using deadline = openDeadline(timeoutMs, end.signal);
     const outcome = await connection
-      .use((producer) => outcomeOf(work(producer, stop)))
+      .use((producer) => outcomeOf(work(producer, deadline.signal)))
       .catch((error: unknown) => outcomeOfHubError(error));
     return end.signal.aborted && outcome.status === 'retryable' ? aborted : outcome;
   };

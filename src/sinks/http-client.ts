@@ -1,5 +1,5 @@
 // Carries one POST to a receiver and brings back its answer; undici is loaded when the first one goes out.
-import type { Agent } from 'undici';
+import type { Agent, request as undiciRequest } from 'undici';
 import {
   type Connector,
   type ConnectorOptions,
@@ -37,23 +37,29 @@ const bodyTimeoutMs = 5_000;
 // A VM sends in bursts, hours apart: a fleet must not hold its receivers' connections in between.
 const keepAliveMs = 4_000;
 
+/** What undici gives, once it is loaded. */
+interface Loaded {
+  readonly agent: Agent;
+  readonly request: typeof undiciRequest;
+}
+
 /** Does no I/O before the first request. */
 export function openHttpClient(options: HttpClientOptions): HttpClient {
-  let agent: Promise<Agent> | null = null;
+  let loaded: Promise<Loaded> | null = null;
   let connections = 0;
 
-  const openAgent = async (): Promise<Agent> => {
+  const load = async (): Promise<Loaded> => {
     const connect = await openGuardedConnector(options);
-    return await newAgent(options.timeoutMs, (target, callback) => {
+    return await loadUndici(options.timeoutMs, (target, callback) => {
       connections += 1;
       connect(target, callback);
     });
   };
 
   const letGo = async () => {
-    const closing = agent;
-    agent = null;
-    await (await closing)?.close();
+    const closing = loaded;
+    loaded = null;
+    await (await closing)?.agent.close();
   };
 
   return {
@@ -61,8 +67,8 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
       return connections;
     },
     post: async (request, signal) => {
-      agent ??= openAgent();
-      const answer = await post(request, await agent, signal);
+      loaded ??= load();
+      const answer = await post(request, await loaded, signal);
       // 421: this receiver wants to be spoken to over another connection.
       if (answer.status === 421) await letGo();
       return answer;
@@ -72,9 +78,9 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
   };
 }
 
-async function newAgent(headersTimeout: number, connect: Connector): Promise<Agent> {
-  const { Agent } = await import('undici');
-  return new Agent({
+async function loadUndici(headersTimeout: number, connect: Connector): Promise<Loaded> {
+  const { Agent, request } = await import('undici');
+  const agent = new Agent({
     allowH2: false,
     // A second one would be opened whenever a record follows another at once.
     connections: 1,
@@ -84,14 +90,14 @@ async function newAgent(headersTimeout: number, connect: Connector): Promise<Age
     keepAliveMaxTimeout: keepAliveMs,
     connect,
   });
+  return { agent, request };
 }
 
 async function post(
   { url, headers, body }: HttpRequest,
-  dispatcher: Agent,
+  { agent: dispatcher, request }: Loaded,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const { request } = await import('undici');
   const answer = await request(url, { dispatcher, method: 'POST', headers, body, signal });
   return { status: answer.statusCode, headers: answer.headers, body: await firstBytes(answer.body) };
 }

@@ -1,6 +1,6 @@
 // Lets one operation run at a time, for work that cannot be called back once it has begun.
 import type { Outcome } from '../core/delivery.ts';
-import { aborted, timedOut } from './attempts.ts';
+import { aborted, openDeadline } from './deadline.ts';
 
 /**
  * A caller may stop waiting, by its signal or by the time limit; the operation itself goes on, and the next
@@ -36,8 +36,8 @@ export function openLane(timeoutMs: number): Lane {
   return {
     run: async (recordId, operation, signal) => {
       if (closed || signal.aborted) return aborted;
-      using limit = openLimit(timeoutMs, signal);
-      return await Promise.race([attempt(recordId, operation, limit.signal), limit.reached]);
+      using deadline = openDeadline(timeoutMs, signal);
+      return await Promise.race([attempt(recordId, operation, deadline.signal), deadline.reached]);
     },
     [Symbol.asyncDispose]: async () => {
       closed = true;
@@ -64,25 +64,4 @@ function begin(recordId: string, operation: () => Promise<Outcome>): Running {
 function joinable(running: Running | null, recordId: string): Running | null {
   if (running?.recordId !== recordId) return null;
   return running.outcome === null || running.outcome.status === 'delivered' ? running : null;
-}
-
-/** The end of a caller's patience: its own signal, or the time limit. */
-function openLimit(timeoutMs: number, signal: AbortSignal) {
-  const stop = new AbortController();
-  const { promise: reached, resolve } = Promise.withResolvers<Outcome>();
-  const end = (outcome: Outcome) => {
-    stop.abort();
-    resolve(outcome);
-  };
-  const onAbort = () => end(aborted);
-  const timer = setTimeout(() => end(timedOut), timeoutMs);
-  signal.addEventListener('abort', onAbort, { once: true });
-  return {
-    signal: stop.signal,
-    reached,
-    [Symbol.dispose]: () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-    },
-  };
 }
