@@ -1,42 +1,17 @@
 // A disk that is really full, on a file system of 8 MiB of its own: the agent polls on, loses nothing, repeats nothing.
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { openInbox } from '../support/inbox.ts';
+import { startOnSmallDisk } from '../support/small-disk.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
 const fixture = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../fixtures/imds', name), 'utf8');
 
-/** The agent in a mount namespace of its own, where `disk` is a file system of 8 MiB. */
-function agentOnSmallDisk(disk: string, endpoint: string, url: string) {
-  const agent = join(import.meta.dirname, '../support/small-disk-agent.ts');
-  const script = 'mount -t tmpfs -o size=8m none "$1" && exec "$2" "$3" "$1" "$4" "$5"';
-  const words = ['-rm', 'sh', '-c', script, 'sh', disk, process.execPath, agent, endpoint, url];
-  const child: ChildProcessWithoutNullStreams = spawn('unshare', words);
-  const output = { text: '', log: '' };
-  child.stdout.on('data', (chunk: Buffer) => (output.text += chunk.toString()));
-  child.stderr.on('data', (chunk: Buffer) => (output.log += chunk.toString()));
-  return {
-    output,
-    /** Gives the free blocks after the command. */
-    async tell(command: 'fill' | 'free' | 'stop'): Promise<void> {
-      const before = output.text.length;
-      child.stdin.write(`${command}\n`);
-      await until(`an answer to ${command}: ${output.log}`, () => output.text.length > before);
-    },
-    said: (text: string): number => output.log.split(text).length - 1,
-    [Symbol.asyncDispose]: async () => {
-      const ended = once(child, 'close');
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
-}
+const agentProgram = join(import.meta.dirname, '../support/small-disk-agent.ts');
 
 test('on a full disk the agent gives up its ballast, then holds in memory, says so once, and loses nothing', async () => {
   using directory = temporaryDirectory();
@@ -45,8 +20,8 @@ test('on a full disk the agent gives up its ballast, then holds in memory, says 
   const ids = (): string[] =>
     inbox.requests.map(({ headers }) => String(headers['webhook-id']).replace(/^.*?_/, ''));
   imds.show(fixture('03-livemigration-1-empty.json'));
-  await using agent = agentOnSmallDisk(directory.path, imds.url, inbox.url);
-  await until(`the first document: ${agent.output.log}`, () => imds.requests.length > 3);
+  await using agent = startOnSmallDisk(agentProgram, directory.path, [imds.url, inbox.url]);
+  await until(`the first document: ${agent.log()}`, () => imds.requests.length > 3);
 
   await agent.tell('fill');
   imds.show(fixture('04-livemigration-2-scheduled.json'));
@@ -64,7 +39,7 @@ test('on a full disk the agent gives up its ballast, then holds in memory, says 
 
   imds.show(fixture('06-livemigration-4-empty.json'));
   await until(
-    `the fault to be said: ${agent.output.log}`,
+    `the fault to be said: ${agent.log()}`,
     () => agent.said('the disk is full: what happens') === 1,
   );
   const polls = imds.requests.length;
