@@ -74,7 +74,7 @@ function fromConnectionString(text: string, eventHubName: string, options: Retur
 }
 
 // The goodbye goes to a hub that may not be there any more.
-const closeTimeoutMs = 2_000;
+const closeTimeoutMs = 1_000;
 
 async function close(client: EventHubProducerClient): Promise<void> {
   const socket = socketOf(client);

@@ -49,8 +49,10 @@ export const eventhubs = defineSink({
 
 // Long enough for a slow link, short enough that several steps fit into an attempt.
 const stepTimeoutMsMax = 8_000;
-// An attempt in hand may go on for so long once the program wants to end.
-const graceMs = 3_000;
+// Once the program wants to end, an attempt that has just begun may still come to its own end; one that has had
+// its time is cut off soon.
+const attemptMsMin = 3_000;
+const graceMs = 500;
 
 type Work = (producer: HubProducer, stop: AbortSignal) => Promise<unknown>;
 
@@ -59,6 +61,7 @@ function openEventHubs(given: z.output<typeof settings>, { imdsEndpoint }: SinkC
   // An attempt ends itself in time; the lane only has to outlast it.
   const lane = openLane(timeoutMs + 1_000);
   const end = new AbortController();
+  let begunAt = 0;
   const connection = openHubConnection(async () => {
     const { openProducer } = await import('./eventhubs-client.ts');
     return await openProducer({
@@ -70,6 +73,7 @@ function openEventHubs(given: z.output<typeof settings>, { imdsEndpoint }: SinkC
 
   const attempt = async (work: Work): Promise<Outcome> => {
     using deadline = openDeadline(timeoutMs, end.signal);
+    begunAt = performance.now();
     const outcome = await connection
       .use((producer) => outcomeOf(work(producer, deadline.signal)))
       .catch((error: unknown) => outcomeOfHubError(error));
@@ -93,7 +97,8 @@ function openEventHubs(given: z.output<typeof settings>, { imdsEndpoint }: SinkC
     },
     [Symbol.asyncDispose]: async () => {
       // The SDK does not wait for a send when it closes, and one that is cut off may be stored all the same.
-      const timer = setTimeout(() => end.abort(), graceMs);
+      const leftMs = begunAt + attemptMsMin - performance.now();
+      const timer = setTimeout(() => end.abort(), Math.max(leftMs, graceMs));
       await lane[Symbol.asyncDispose]();
       clearTimeout(timer);
       await connection[Symbol.asyncDispose]();

@@ -1,6 +1,6 @@
 // Appends records to a file, one JSON line each, and calls a record delivered once it is on the disk.
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { access, type FileHandle, mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as z from 'zod';
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
@@ -71,12 +71,26 @@ function openFile(path: string): Sink {
   };
 }
 
+const flags = constants.O_RDWR | constants.O_APPEND;
+
 async function openToAppend(path: string): Promise<FileHandle> {
-  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT;
   await mkdir(dirname(path), { recursive: true, mode: modeOfDirectory });
-  // A pipe has no end to sync, and a full one would hold a thread of the program for ever.
+  await refusePipe(path);
+  const handle = await open(path, flags | constants.O_CREAT, modeOfFile);
+  await syncDirectory(dirname(path));
+  return handle;
+}
+
+/** A pipe has no end to sync, and a full one would hold a thread of the program for ever. */
+async function refusePipe(path: string): Promise<void> {
   if ((await stat(path).catch(() => null))?.isFIFO()) throw new Error('a pipe keeps no records');
-  return await open(path, flags, modeOfFile);
+}
+
+/** Makes the name of a new file as durable as its content. Not every system knows how: then nothing is lost by it. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, constants.O_RDONLY).catch(() => null);
+  await directory?.sync().catch(() => undefined);
+  await directory?.close();
 }
 
 /** Whether the path still leads to the open file: log rotation renames or removes it. */
@@ -110,21 +124,35 @@ async function endsTorn(handle: FileHandle, { size }: Stats): Promise<boolean> {
   return bytesRead === 1 && last[0] !== lineEnd;
 }
 
+/** Whether the file could be appended to, or made; makes nothing. */
 async function tryOut(path: string): Promise<Outcome> {
   try {
-    const handle = await openToAppend(path);
+    await refusePipe(path);
+    const handle = await open(path, flags);
     await handle.close();
     return { status: 'delivered' };
   } catch (error) {
-    return failure(error);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return failure(error);
+    return await tryDirectory(dirname(path));
+  }
+}
+
+async function tryDirectory(path: string): Promise<Outcome> {
+  try {
+    if (!(await stat(path)).isDirectory()) return failure(null);
+    await access(path, constants.W_OK | constants.X_OK);
+    return { status: 'delivered' };
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT' && dirname(path) !== path;
+    return isMissing ? await tryDirectory(dirname(path)) : failure(error);
   }
 }
 
 const fullCodes: readonly string[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 const passingCodes: readonly string[] = ['EMFILE', 'ENFILE', 'EIO', 'EAGAIN', 'EBUSY', 'ESTALE', 'ENOMEM'];
 
-function failure(error: unknown): Exclude<Outcome, { status: 'delivered' }> {
-  const code = (error as NodeJS.ErrnoException).code ?? '';
+function failure(error: unknown): Outcome {
+  const code = (error as NodeJS.ErrnoException | null)?.code ?? '';
   if (fullCodes.includes(code)) return { status: 'retryable', reason: 'disk-full' };
   if (passingCodes.includes(code)) return { status: 'retryable', reason: 'file-unwritable' };
   return { status: 'unavailable', reason: 'file-unwritable' };

@@ -43,6 +43,7 @@ export const sinkSettings = z.discriminatedUnion(
   'type',
   [...sinkTypes.values()].map(settingsOf) as [Member, ...Member[]],
   { error: (issue) => (issue.code === 'invalid_union' ? unknownType() : undefined) },
+  // The members are listed at run time, so the compiler has to be told what they are.
 ) as unknown as z.ZodType<SinkSettings>;
 
 const unknownType = () => `Expected a type of sink that there is: ${[...sinkTypes.keys()].join(', ')}`;

@@ -4,15 +4,18 @@ import { aborted, openDeadline } from './deadline.ts';
 
 /**
  * A caller may stop waiting, by its signal or by the time limit; the operation itself goes on, and the next
- * call waits for it. A repeat of the same record joins it instead of doing the work twice.
+ * call waits for it. A repeat of the same key joins it instead of doing the work twice.
  */
 export interface Lane extends AsyncDisposable {
-  /** Never rejects: an operation that throws is `retryable` with reason `unexpected`. */
-  run(recordId: string, operation: () => Promise<Outcome>, signal: AbortSignal): Promise<Outcome>;
+  /**
+   * Never rejects: an operation that throws is `retryable` with reason `unexpected`.
+   * @param key what the operation is about, such as the id of the record
+   */
+  run(key: string, operation: () => Promise<Outcome>, signal: AbortSignal): Promise<Outcome>;
 }
 
 interface Running {
-  readonly recordId: string;
+  readonly key: string;
   readonly done: Promise<Outcome>;
   outcome: Outcome | null;
 }
@@ -22,22 +25,22 @@ export function openLane(timeoutMs: number): Lane {
   let running: Running | null = null;
   let closed = false;
 
-  const attempt = async (recordId: string, operation: () => Promise<Outcome>, stop: AbortSignal) => {
-    while (running !== null && running.recordId !== recordId && running.outcome === null) await running.done;
+  const attempt = async (key: string, operation: () => Promise<Outcome>, stop: AbortSignal) => {
+    while (running !== null && running.key !== key && running.outcome === null) await running.done;
     if (stop.aborted) return aborted;
-    const mine = joinable(running, recordId) ?? begin(recordId, operation);
+    const mine = joinable(running, key) ?? begin(key, operation);
     running = mine;
     const outcome = await mine.done;
-    // Heard: from here on the same record is a new delivery.
+    // Heard: from here on the same key is something new.
     if (!stop.aborted && running === mine) running = null;
     return outcome;
   };
 
   return {
-    run: async (recordId, operation, signal) => {
+    run: async (key, operation, signal) => {
       if (closed || signal.aborted) return aborted;
       using deadline = openDeadline(timeoutMs, signal);
-      return await Promise.race([attempt(recordId, operation, deadline.signal), deadline.reached]);
+      return await Promise.race([attempt(key, operation, deadline.signal), deadline.reached]);
     },
     [Symbol.asyncDispose]: async () => {
       closed = true;
@@ -46,9 +49,9 @@ export function openLane(timeoutMs: number): Lane {
   };
 }
 
-function begin(recordId: string, operation: () => Promise<Outcome>): Running {
+function begin(key: string, operation: () => Promise<Outcome>): Running {
   const begun: Running = {
-    recordId,
+    key,
     outcome: null,
     done: operation()
       .catch((): Outcome => ({ status: 'retryable', reason: 'unexpected' }))
@@ -60,8 +63,8 @@ function begin(recordId: string, operation: () => Promise<Outcome>): Running {
   return begun;
 }
 
-/** What still runs for this record, or delivered it after its caller had left: no need to say it twice. */
-function joinable(running: Running | null, recordId: string): Running | null {
-  if (running?.recordId !== recordId) return null;
+/** What still runs for this key, or delivered after its caller had left: no need to say it twice. */
+function joinable(running: Running | null, key: string): Running | null {
+  if (running?.key !== key) return null;
   return running.outcome === null || running.outcome.status === 'delivered' ? running : null;
 }

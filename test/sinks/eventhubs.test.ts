@@ -1,4 +1,5 @@
 // The Event Hubs sink: the real SDK against the emulator, plain and over TLS, with all that goes wrong there.
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { DeliveryReason, Outcome } from '../../src/core/delivery.ts';
 import {
@@ -7,6 +8,7 @@ import {
   startEventHubsEmulator,
 } from '../../src/emulators/eventhubs/emulator.ts';
 import { sinkSettings } from '../../src/sinks/index.ts';
+import { runNode } from '../support/process.ts';
 import { outgoing, sampleLife, sampleRecord } from '../support/records.ts';
 import { listenSilently } from '../support/silent-server.ts';
 import { until } from '../support/until.ts';
@@ -177,6 +179,15 @@ describe.concurrent('a hub that is hard to reach', () => {
     await using _ = sink;
     expect(await sink.send(outgoing(sampleRecord()), patience())).toEqual(retryable('timeout'));
     await until('the connection is gone', () => silent.connections === 0);
+  });
+
+  it('lets the program end, although it never spoke', async () => {
+    await using silent = await listenSilently();
+    const connectionString = `Endpoint=sb://127.0.0.1:${silent.port};SharedAccessKeyName=a;SharedAccessKey=b;UseDevelopmentEmulator=true`;
+    const program = fileURLToPath(new URL('imports-program.ts', import.meta.url));
+    const sink = { type: 'eventhubs', connectionString, eventHubName: 'hub', timeout: '1s' };
+    const { exitCode, stderr } = await runNode([program, JSON.stringify([sink])]);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("reason: 'timeout'")]);
   });
 
   it('gets a record twice under one id when its answer was lost', async () => {

@@ -105,6 +105,22 @@ describe('the file', () => {
   });
 });
 
+describe('a check', () => {
+  it('makes neither the file nor the directories that lead to it', async () => {
+    await using file = openFileSink('a/b/events.jsonl');
+    expect(await file.sink.check(patience())).toMatchObject({ ok: true });
+    expect(existsSync(dirname(dirname(file.path)))).toBe(false);
+  });
+
+  it.each(['/dev/null/events.jsonl', '/dev/null/a/events.jsonl'])(
+    'finds out that %s cannot be',
+    async (path) => {
+      await using sink = openFromSettings({ type: 'file', path }).sink;
+      expect(await sink.check(patience())).toEqual({ ok: false, detail: `${path}: file-unwritable` });
+    },
+  );
+});
+
 describe('rotation', () => {
   it('is noticed when the file is renamed', async () => {
     await using file = openFileSink();
