@@ -184,6 +184,13 @@ export function forget(delivery: AmqpDelivery): void {
   delivery.settled = true;
 }
 
+/** Lets a link in: both ends are what the client named. pyamqp takes an empty terminus for a refusal. */
+export function acceptLink(link: AmqpLink): void {
+  const { address, filter } = link.source ?? {};
+  link.set_source({ address: address ?? '', ...(filter ? { filter } : {}) });
+  link.set_target({ address: link.target?.address ?? '' });
+}
+
 /** Refuses a link as the service does: an attach without terminus, then a detach that says why. */
 export function refuseLink(link: AmqpLink, error: AmqpError): void {
   link.close(error);

@@ -5,6 +5,7 @@ import {
   type AmqpConnection,
   type AmqpReceiver,
   type AmqpSender,
+  acceptLink,
   afterFlow,
   rawTransfers,
   refuseLink,
@@ -35,14 +36,9 @@ function acceptReceiver(peer: Peer, link: AmqpSender): void {
   const asked = link.source?.address ?? '';
   const address = parseAddress(asked);
   if (address.kind === 'read') serveReader(peer, link, address);
-  else if (address.kind === 'cbs' || address.kind === 'management') acceptReplyLink(link, asked);
+  // The link on which the answers of a node go back.
+  else if (address.kind === 'cbs' || address.kind === 'management') acceptLink(link);
   else refuseLink(link, errors.notFound(asked));
-}
-
-/** The link on which the answers of a node go back. */
-function acceptReplyLink(link: AmqpSender, node: string): void {
-  link.set_source({ address: node });
-  link.set_target({ address: link.target?.address ?? '' });
 }
 
 function routeLinks(peer: Peer, holds: LinkHolds): void {
@@ -84,7 +80,6 @@ export function serveConnection(service: Service, amqp: AmqpConnection, socket: 
     drop: () => void socket.destroy(),
     close: (error) => amqp.close(error),
     hold: holds.hold,
-    release: holds.release,
     onFlow(listener) {
       flowListeners.add(listener);
       return () => flowListeners.delete(listener);

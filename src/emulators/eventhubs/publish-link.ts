@@ -5,6 +5,7 @@ import {
   type AmqpDelivery,
   type AmqpError,
   type AmqpReceiver,
+  acceptLink,
   forget,
   refuseLink,
 } from './amqp.ts';
@@ -151,8 +152,7 @@ export function servePublisher(peer: Peer, link: AmqpReceiver, address: PublishA
     refuseLink(link, publisher);
     return;
   }
-  link.set_source({});
-  link.set_target({ address: link.target?.address ?? '' });
+  acceptLink(link);
   // Clients believe whatever stands here: nothing means no limit, and 0 that no event is small enough.
   link.local.attach.max_message_size = publisher.messageBytesMax;
   begin(publisher);

@@ -1,6 +1,6 @@
 // Links on which clients read a partition.
 import type { AmqpError, AmqpSender } from './amqp.ts';
-import { giveBackCredit, refuseLink, sendBudget } from './amqp.ts';
+import { acceptLink, giveBackCredit, refuseLink, sendBudget } from './amqp.ts';
 import { encodeDelivery, runtimeMetrics } from './delivery.ts';
 import * as errors from './errors.ts';
 import { FAULT_DELAY_MS, type Fault } from './faults.ts';
@@ -49,12 +49,9 @@ function epochOf(link: AmqpSender): number | undefined {
   return typeof epoch === 'number' ? epoch : undefined;
 }
 
-const readerOf = (peer: Peer, link: AmqpSender): Reader => ({
+const readerOf = (link: AmqpSender): Reader => ({
   epoch: epochOf(link),
-  evict(error) {
-    link.close(error);
-    peer.release(link);
-  },
+  evict: (error) => link.close(error),
 });
 
 const wantsMetrics = (link: AmqpSender): boolean =>
@@ -149,7 +146,7 @@ function open(peer: Peer, link: AmqpSender, address: ReadAddress): Reading | Amq
   const start = startPosition(link.source?.filter, place.log);
   if (!start.ok) return start.error;
   const readers = place.hub.readers(address.group, address.partition);
-  const reader = readerOf(peer, link);
+  const reader = readerOf(link);
   const refused = readers.admit(reader);
   if (refused !== undefined) return refused;
   return {
@@ -173,9 +170,7 @@ export function serveReader(peer: Peer, link: AmqpSender, address: ReadAddress):
     refuseLink(link, reading);
     return;
   }
-  const { address: asked, filter } = link.source ?? {};
-  link.set_source({ address: asked ?? '', ...(filter ? { filter } : {}) });
-  link.set_target({});
+  acceptLink(link);
   link.local.attach.snd_settle_mode = SETTLED;
   begin(reading);
 }

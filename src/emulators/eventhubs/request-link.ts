@@ -4,6 +4,7 @@ import {
   type AmqpReceiver,
   type AmqpRequest,
   type AmqpSender,
+  acceptLink,
   decodeMessage,
   encodeMessage,
   typed,
@@ -49,8 +50,7 @@ export function serveRequests(
   receiver: AmqpReceiver,
   answer: (request: AmqpRequest) => Reply | undefined,
 ): void {
-  receiver.set_source({});
-  receiver.set_target({ address: receiver.target?.address ?? '' });
+  acceptLink(receiver);
   receiver.on('message', ({ delivery, message }) => {
     const request = message && decodeMessage<AmqpRequest>(message);
     delivery?.accept();

@@ -51,10 +51,8 @@ export interface Peer {
   drop(): void;
   /** Closes the connection by the rules. */
   close(error: AmqpError): void;
-  /** Keeps the connection from being idle until the link ends; `onEnd` then runs once. */
+  /** Keeps the connection from being idle until the client has let go of the link; `onEnd` then runs once. */
   hold(link: AmqpLink, onEnd: () => void): void;
-  /** Ends what `hold` began. */
-  release(link: AmqpLink): void;
   /** Calls `listener` after every flow frame. @returns a function that stops the calls */
   onFlow(listener: () => void): () => void;
 }

@@ -54,6 +54,17 @@ it.each([
   expect(emulator.tokens.map(({ accepted }) => accepted)).toEqual([false]);
 });
 
+it('takes a signature that is presented as a JSON web token, as Python does', async () => {
+  await using emulator = await startEventHubsEmulator();
+  using client = await connectRaw(emulator);
+  const { endpoint, ...key } = keyOf(emulator);
+  const audience = `${endpoint}/scheduled-events`;
+  const application_properties = { operation: 'put-token', type: 'jwt', name: audience };
+  const body = signToken({ audience, ...key });
+  const answer = await ask(client, { body, application_properties }, { node: '$cbs' });
+  expect(answer['application_properties']).toMatchObject({ 'status-code': 202 });
+});
+
 it('refuses tokens that are no signatures', async () => {
   await using emulator = await startEventHubsEmulator();
   using client = await connectRaw(emulator);
@@ -104,6 +115,12 @@ it('refuses links and questions without a token', async () => {
   const receiver = client.connection.open_receiver('scheduled-events/ConsumerGroups/$Default/Partitions/0');
   await once(receiver, 'receiver_error');
   expect(receiver.error).toMatchObject({ condition: 'amqp:unauthorized-access' });
+  const attached = client.frames
+    .filter(({ name }) => name === 'attach')
+    .map(({ performative }) => performative);
+  expect(JSON.stringify(attached.map(({ source, target }) => [source, target]))).toBe(
+    '[[null,null],[null,null]]',
+  );
   const question = { operation: 'READ', type: 'com.microsoft:eventhub', name: 'scheduled-events' };
   const answer = await ask(client, { application_properties: question }, { node: '$management' });
   expect(answer['application_properties']).toMatchObject({ 'status-code': 401 });

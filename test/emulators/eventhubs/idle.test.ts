@@ -1,5 +1,6 @@
 // What the emulator closes when nothing happens, and what it leaves open.
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { startEventHubsEmulator } from '../../../src/emulators/eventhubs/emulator.ts';
 import { producerFor } from '../../support/hub-clients.ts';
@@ -51,6 +52,21 @@ it('detaches a link that publishes nothing for long, and leaves the connection o
   });
   expect(client.connection.is_open()).toBe(true);
   await until('it is forgotten', () => emulator.counters.publishers === 0);
+});
+
+it('counts from the last event that was published', async () => {
+  const senderIdleMs = 2_000;
+  await using emulator = await startEventHubsEmulator({ senderIdleMs });
+  using client = await connectRaw(emulator);
+  await authorize(client, emulator);
+  const sender = client.connection.open_sender('scheduled-events');
+  await once(sender, 'sendable');
+  await delay(senderIdleMs / 4);
+  sender.send({ body: 1 });
+  await once(sender, 'accepted');
+  const acceptedAt = performance.now();
+  await once(sender, 'sender_error');
+  expect(performance.now() - acceptedAt).toBeGreaterThan(senderIdleMs * 0.9);
 });
 
 it('is idle as the service is, and the SDK sends again after either', async () => {

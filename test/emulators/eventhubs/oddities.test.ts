@@ -67,9 +67,18 @@ it('gives credit back to a reader that drains', async () => {
 it('ends a connection that does not speak AMQP, and no other', async () => {
   await using emulator = await startEventHubsEmulator(oneHub);
   using client = await connectAuthorized(emulator);
-  for (const text of ['AMQP\u0009\u0009\u0009\u0009', 'GET / HTTP/1.1\r\n\r\n', 'AMQP']) {
+  const header = [0x41, 0x4d, 0x51, 0x50, 0, 1, 0, 0];
+  const frameOfNonsense = [0, 0, 0, 10, 2, 0, 0, 0, 0xff, 0xff];
+  const detachOfNothing = [0, 0, 0, 12, 2, 0, 0, 0, 0, 0x53, 0x16, 0x45];
+  for (const bytes of [
+    Buffer.from('AMQP and more'),
+    Buffer.from('GET / HTTP/1.1\r\n\r\n'),
+    Buffer.from('AMQP'),
+    Buffer.from([...header, ...frameOfNonsense]),
+    Buffer.from([...header, ...detachOfNothing]),
+  ]) {
     const socket = connect(emulator.port, '127.0.0.1').on('error', () => undefined);
-    socket.end(text);
+    socket.end(bytes);
     socket.resume();
     await once(socket, 'close');
   }

@@ -181,6 +181,7 @@ it('refuses events that the disk has no room for, and goes on with those that fi
   await end(child);
   await using emulator = await startEventHubsEmulator({ storePath: path });
   expect(bodiesOf(emulator)).toEqual(['"small"', '"small again"']);
+  expect(emulator.events().map(({ sequenceNumber }) => sequenceNumber)).toEqual([0, 1]);
 });
 
 async function end(child: ChildProcess): Promise<void> {

@@ -89,6 +89,7 @@ it('takes any JSON web token that has not expired when asked to, and shows which
   ]);
   const expired = sendWithToken(emulator.fullyQualifiedNamespace, jwtThatExpires(Date.now() - 1_000));
   await expect(expired).rejects.toMatchObject({ code: 'UnauthorizedError' });
+  expect(emulator.tokens.map(({ accepted }) => accepted)).toEqual([true, false]);
 });
 
 it('takes no JSON web token otherwise', async () => {
