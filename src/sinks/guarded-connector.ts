@@ -13,7 +13,8 @@ export interface ConnectorOptions {
 
 /** A connector for undici's `Agent`; loads undici. */
 export async function openGuardedConnector(options: ConnectorOptions): Promise<Connector> {
-  const { buildConnector } = await import('undici');
+  // By its default: a bundle knows no other name of a CommonJS package that is imported late.
+  const { buildConnector } = (await import('undici')).default;
   const { allowLoopback, connectTimeoutMs: timeout } = options;
   const base = buildConnector({ allowH2: false, timeout, lookup: guardedLookup(allowLoopback) });
   return (target, callback) => {

@@ -79,7 +79,8 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
 }
 
 async function loadUndici(headersTimeout: number, connect: Connector): Promise<Loaded> {
-  const { Agent, request } = await import('undici');
+  // By its default: a bundle knows no other name of a CommonJS package that is imported late.
+  const { Agent, request } = (await import('undici')).default;
   const agent = new Agent({
     allowH2: false,
     // A second one would be opened whenever a record follows another at once.

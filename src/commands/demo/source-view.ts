@@ -81,7 +81,8 @@ function recordLines(words: readonly AgentWord[], labelOf: (eventId: string) => 
 function troubleLines(words: readonly AgentWord[]): Line[] {
   const troubles = Map.groupBy(
     words.filter(({ level }) => level !== 'info'),
-    ({ level, message }) => `${level}: ${message}`,
+    ({ level, message, fields }) =>
+      [`${level}:`, fields['sink'], fields['reason'], message].filter(Boolean).join(' '),
   );
   return [...troubles].map(([what, sayings]) => ({
     place: 'agents',
