@@ -112,8 +112,8 @@ describe('a check', () => {
     expect(existsSync(dirname(dirname(file.path)))).toBe(false);
   });
 
-  it.each(['/dev/null/events.jsonl', '/dev/null/a/events.jsonl'])(
-    'finds out that %s cannot be',
+  it.each(['/dev', '/dev/null/events.jsonl', '/dev/null/a/events.jsonl'])(
+    'finds out that %s cannot be appended to',
     async (path) => {
       await using sink = openFromSettings({ type: 'file', path }).sink;
       expect(await sink.check(patience())).toEqual({ ok: false, detail: `${path}: file-unwritable` });

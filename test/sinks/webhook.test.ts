@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { sinkSettings } from '../../src/sinks/index.ts';
 import { openInbox } from '../support/inbox.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
+import { until } from '../support/until.ts';
 import { keepsTheHttpContract } from './http-contract.ts';
 import { openFromSettings, patience } from './sink-contract.ts';
 
@@ -34,6 +35,15 @@ it('adds the headers of its settings, whose values are secrets', async () => {
   await using _ = sink;
   await sink.send(outgoing(sampleRecord()), patience());
   expect(inbox.requests[0]?.headers).toMatchObject({ authorization: 'Bearer t0ken', 'x-team': 'fleet' });
+});
+
+it('keeps no connection between bursts, however long the receiver offers to keep it', async () => {
+  await using inbox = await openInbox();
+  const { sink } = openFromSettings({ type: 'webhook', url: inbox.url, allowHttp: true });
+  await using _ = sink;
+  await sink.send(outgoing(sampleRecord()), patience());
+  expect(inbox.connectionsOpen).toBe(1);
+  await until('the connection is closed', () => inbox.connectionsOpen === 0);
 });
 
 it('suspends itself when the value of a header cannot be sent', async () => {

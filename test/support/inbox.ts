@@ -37,6 +37,8 @@ export interface Inbox extends AsyncDisposable {
   readonly requests: readonly InboxRequest[];
   /** How many connections were made, with or without a request. */
   readonly connections: number;
+  /** How many of them are open now. */
+  readonly connectionsOpen: number;
   /** How to answer from now on: one answer for each request, the last one for all that follow. */
   answer(...answers: readonly InboxAnswer[]): void;
   /** Resolves when so many requests have come; rejects after 10 s. */
@@ -54,6 +56,7 @@ export interface InboxOptions {
 /** Opens an inbox on a free port; disposing of it cuts all connections. */
 export async function openInbox(options: InboxOptions = {}): Promise<Inbox> {
   const requests: InboxRequest[] = [];
+  const open = new Set<Socket>();
   const numbers = new WeakMap<Socket, number>();
   const waiting = new Set<() => void>();
   let answers: readonly InboxAnswer[] = [options.answer ?? {}];
@@ -71,8 +74,12 @@ export async function openInbox(options: InboxOptions = {}): Promise<Inbox> {
   };
 
   const server = options.tls ? https.createServer(options.tls, handle) : http.createServer(handle);
+  // Never the first to hang up: that is for the sink to do.
+  server.keepAliveTimeout = 600_000;
   server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     connections += 1;
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
     numbers.set(socket, connections);
   });
   server.listen(options.port ?? 0, '127.0.0.1');
@@ -85,6 +92,9 @@ export async function openInbox(options: InboxOptions = {}): Promise<Inbox> {
     requests,
     get connections() {
       return connections;
+    },
+    get connectionsOpen() {
+      return open.size;
     },
     answer: (...given) => {
       answers = given;
