@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { DeliveryReason, Outcome } from '../../src/core/delivery.ts';
+import type { OutgoingRecord } from '../../src/sinks/sink.ts';
 import { issueCertificate, trust } from '../support/certificate.ts';
 import { type InboxAnswer, type InboxOptions, openInbox } from '../support/inbox.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
@@ -25,8 +26,8 @@ export interface HttpSubject {
   readonly settings?: Readonly<Record<string, unknown>>;
   /** What the receiver answers when it takes a record; an empty 200 unless given. */
   readonly accepts?: InboxAnswer;
-  /** The bytes of the record in what was received; all of them unless given. */
-  bytesOf?(body: Buffer): Buffer;
+  /** The body that arrives for a record; the record's own bytes unless given. */
+  bodyOf?(outgoing: OutgoingRecord): string;
   /** Statuses that mean something else to this sink than to the others. */
   readonly differs?: Readonly<Record<number, Outcome['status']>>;
 }
@@ -72,7 +73,8 @@ async function openReceiver(subject: HttpSubject): Promise<SinkSubject> {
     settings,
     secret: marker,
     touched: async () => inbox.connections > 0,
-    received: async () => inbox.requests.map(({ body }) => subject.bytesOf?.(body) ?? body),
+    received: async () => inbox.requests.map(({ body }) => body),
+    ...(subject.bodyOf === undefined ? {} : { expected: subject.bodyOf }),
     break: async () => await inbox[Symbol.asyncDispose](),
     stall: async () => inbox.answer({ fault: 'hang' }),
     [Symbol.asyncDispose]: async () => await pair[Symbol.asyncDispose](),
