@@ -59,7 +59,9 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
   const letGo = async () => {
     const closing = loaded;
     loaded = null;
-    await (await closing)?.agent.close();
+    // What could not be loaded has nothing to close.
+    const client = await closing?.catch(() => null);
+    await client?.agent.close();
   };
 
   return {
