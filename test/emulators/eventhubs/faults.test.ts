@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts';
 const impatient = { timeoutInMs: 1_000, retryDelayInMs: 50, maxRetries: 3 };
 const oneHub = { hubs: [{ name: 'hub', partitions: 1 }] };
 
-it.each<[FaultName, number]>([
+it.concurrent.each<[FaultName, number]>([
   ['drop-before-store', 1],
   ['drop-after-store', 2],
   ['lost-ack', 2],
@@ -31,7 +31,7 @@ it.each<[FaultName, number]>([
   expect(emulator.faults.waiting).toEqual([]);
 });
 
-it('slow: the event is there late', async () => {
+it.concurrent('slow: the event is there late', async () => {
   await using emulator = await startEventHubsEmulator(oneHub);
   await using producer = producerFor(emulator);
   await producer.client.sendBatch([{ body: 1 }]);
@@ -43,7 +43,7 @@ it('slow: the event is there late', async () => {
   expect(emulator.events()).toHaveLength(2);
 });
 
-it.each<FaultName>(['drop-on-receive', 'detach-on-receive', 'slow-receive'])(
+it.concurrent.each<FaultName>(['drop-on-receive', 'detach-on-receive', 'slow-receive'])(
   '%s: the reader gets every event once all the same',
   async (name) => {
     await using emulator = await startEventHubsEmulator(oneHub);
@@ -57,7 +57,7 @@ it.each<FaultName>(['drop-on-receive', 'detach-on-receive', 'slow-receive'])(
   },
 );
 
-it.each<FaultName>(['management-silent', 'drop-on-management'])(
+it.concurrent.each<FaultName>(['management-silent', 'drop-on-management'])(
   '%s: a question is answered at the second attempt',
   async (name) => {
     await using emulator = await startEventHubsEmulator(oneHub);
@@ -68,7 +68,7 @@ it.each<FaultName>(['management-silent', 'drop-on-management'])(
   },
 );
 
-it('unauthorized: the SDK tries again', async () => {
+it.concurrent('unauthorized: the SDK tries again', async () => {
   await using emulator = await startEventHubsEmulator(oneHub);
   await using producer = producerFor(emulator, impatient);
   emulator.faults.add({ name: 'unauthorized' });
@@ -77,7 +77,7 @@ it('unauthorized: the SDK tries again', async () => {
   expect(emulator.events()).toHaveLength(1);
 });
 
-it('refuse-connection: the SDK gives up at once, and the next call connects', async () => {
+it.concurrent('refuse-connection: the SDK gives up at once, and the next call connects', async () => {
   await using emulator = await startEventHubsEmulator(oneHub);
   await using producer = producerFor(emulator, impatient);
   emulator.faults.add({ name: 'refuse-connection' });
@@ -86,7 +86,7 @@ it('refuse-connection: the SDK gives up at once, and the next call connects', as
   expect(emulator.events().map(({ body }) => String(body))).toEqual(['2']);
 });
 
-it('strikes only where it was asked to, as often as it was asked to', async () => {
+it.concurrent('strikes only where it was asked to, as often as it was asked to', async () => {
   await using emulator = await startEventHubsEmulator({
     hubs: [{ name: 'hub', partitions: 2 }, { name: 'other' }],
   });
@@ -113,7 +113,7 @@ it('strikes only where it was asked to, as often as it was asked to', async () =
   expect(outcomes).toEqual(['sent', busy, busy, 'sent', 'sent', busy, 'sent']);
 });
 
-it('strikes at random when a fault has a probability', async () => {
+it.concurrent('strikes at random when a fault has a probability', async () => {
   const numbers = [0.9, 0.05, 0.5];
   const random = () => numbers.shift() ?? 1;
   await using emulator = await startEventHubsEmulator({ ...oneHub, random });
@@ -124,7 +124,7 @@ it('strikes at random when a fault has a probability', async () => {
   expect(emulator.faults.waiting).toMatchObject([{ name: 'server-busy', times: 98 }]);
 });
 
-it('recovers by itself after connections were dropped while nothing was on its way', async () => {
+it.concurrent('recovers by itself after connections were dropped while nothing was on its way', async () => {
   await using emulator = await startEventHubsEmulator(oneHub);
   await using producer = producerFor(emulator);
   await producer.client.sendBatch([{ body: 1 }]);
@@ -135,7 +135,7 @@ it('recovers by itself after connections were dropped while nothing was on its w
   expect(emulator.counters.connectionsAccepted).toBe(2);
 });
 
-it('reads faults as they stand on a command line', () => {
+it.concurrent('reads faults as they stand on a command line', () => {
   expect(readFaultSpec('slow,delay=2s,times=always,probability=0.1,hub=h,partition=3,after=1m')).toEqual({
     fault: {
       name: 'slow',
@@ -150,7 +150,7 @@ it('reads faults as they stand on a command line', () => {
   expect(readFaultSpec('detach')).toMatchObject({ fault: { name: 'detach', times: 1 }, afterMs: 0 });
 });
 
-it.each([
+it.concurrent.each([
   ['explode', 'Expected one of drop-before-store'],
   ['slow,delay=2', 'span of time'],
   ['slow,times=0', 'times'],

@@ -35,7 +35,7 @@ it('keeps what it acknowledged, and every number that a reader saw, through SIGK
   const path = join(directory.path, 'store');
   const seen = new Map<number, unknown>();
   const acknowledged: unknown[] = [];
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < 2; round++) {
     await using child = await startChild(path);
     await using reception = startReception(child.address, { partition: '0' });
     const first = round * 100_000;
@@ -61,5 +61,5 @@ it('keeps what it acknowledged, and every number that a reader saw, through SIGK
   );
   for (const { sequenceNumber, body } of reception.events)
     if (seen.has(sequenceNumber)) expect(body).toEqual(seen.get(sequenceNumber));
-  expect(acknowledged.length).toBeGreaterThan(30);
+  expect(acknowledged.length).toBeGreaterThan(20);
 }, 60_000);
