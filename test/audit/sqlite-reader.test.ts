@@ -72,6 +72,7 @@ test('events are narrowed by type, time and VM, and the latest come last', () =>
     }),
     saying({ kind: 'started', event: reboot, after: 2 * hour, vm: 7, sequence: 2 }),
     saying({ kind: 'scheduled', event: freeze(2), after: 3 * hour }),
+    saying({ kind: 'scheduled', event: freeze(2), after: 3 * hour, vm: 9 }),
   ];
   const idsFor = async (reader: TrailReader, query: Partial<EventQuery>) =>
     (await reader.events({ limit: 10, ...query })).map(({ eventId }) => eventId);
@@ -85,6 +86,15 @@ test('events are narrowed by type, time and VM, and the latest come last', () =>
     expect(await idsFor(reader, { vm: 'DB-1' })).toEqual([key(1)]);
     expect(await idsFor(reader, { vm: vmIdOf(7).toUpperCase() })).toEqual([key(1)]);
     expect(await idsFor(reader, { vm: 'web-9' })).toEqual([]);
+    expect(await idsFor(reader, { vm: vmIdOf(9) })).toEqual([]);
+  });
+});
+
+test('a source that says one fact in two versions is one observer', () => {
+  const record = saying({ kind: 'scheduled' });
+  const other = { ...record, data: { ...record.data, noticeSeconds: 1 } };
+  return withTrail([record, other], async (reader) => {
+    expect((await reader.facts()).map(({ observers }) => observers)).toEqual([1]);
   });
 });
 

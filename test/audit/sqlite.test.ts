@@ -62,6 +62,10 @@ test('an append from a place where the stream no longer stands writes nothing an
     status: 'moved',
     position: { size: 3, lastSequenceNumber: 2 },
   });
+  const short = { size: 2, lastSequenceNumber: 2 };
+  expect(await two.append(stream, short, asHubEvents(liveMigration(1), 3))).toMatchObject({
+    status: 'moved',
+  });
   const behind = { size: 3, lastSequenceNumber: 1 };
   expect(await two.append(stream, behind, asHubEvents(liveMigration(1), 3))).toMatchObject({
     status: 'moved',
@@ -129,6 +133,7 @@ test('the file itself refuses to change, drop, replace or insert entries', async
     ['DELETE FROM entry WHERE idx = ?', [2]],
     [`INSERT OR REPLACE INTO entry ${values}`, [1, 11]],
     [`INSERT OR REPLACE INTO entry ${values}`, [3, 11]],
+    [`INSERT OR REPLACE INTO entry ${values}`, [1, 99]],
     [`INSERT INTO entry ${values}`, [-1, 9]],
     ['UPDATE stream SET size = ?', [1]],
     ['UPDATE stream SET last_seq = ?', [1]],
@@ -251,7 +256,7 @@ test('a projection that was tampered with is named by the check and mended by th
   expect(await trail.check()).toMatchObject({ different: [], damaged: [] });
 });
 
-test('an entry whose bytes were changed behind the trail is called damaged', async () => {
+test('an entry whose bytes were changed behind the trail is called damaged, and says nothing any more', async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, 'trail.db');
   await using trail = openSqliteTrail(path);
@@ -261,4 +266,10 @@ test('an entry whose bytes were changed behind the trail is called damaged', asy
     DROP TRIGGER entry_fixed;
     UPDATE entry SET body = CAST(replace(CAST(body AS TEXT), 'Freeze', 'Reboot') AS BLOB) WHERE idx = 1`);
   expect(await trail.check()).toMatchObject({ damaged: [{ stream, index: 1 }] });
+  expect(await trail.rebuild()).toMatchObject({ damaged: [{ stream, index: 1 }] });
+  await using reader = openSqliteReader(path);
+  expect((await reader.facts()).map(({ type }) => type.split('.').at(-2))).toEqual([
+    'scheduled',
+    'completed',
+  ]);
 });

@@ -187,8 +187,10 @@ test('the better founded ending wins over the observer that looked away', () => 
   expect(summaryOf(missed, gone, seen)).toMatchObject({ status: 'completed', outcome: 'completed' });
 });
 
-test('an end that Azure said is not called inferred', () => {
+test('an end that Azure said is not called inferred, whatever others inferred', () => {
   const said = { kind: 'completed', reason: 'status', after: minute } as const;
+  const inferred = { kind: 'canceled', reason: 'removed-before-not-before', after: minute } as const;
+  expect(summaryOf(said, inferred)).toMatchObject({ outcome: 'completed', outcomeInferred: false });
   expect(summaryOf({ kind: 'started', event: started }, said)).toMatchObject({
     outcome: 'completed',
     outcomeInferred: false,
@@ -202,6 +204,16 @@ test('an event that comes back is open again, but a slow observer does not reope
     status: 'scheduled',
     outcome: null,
     endedAt: null,
+  });
+});
+
+test('of two lives the last one tells how the event ended', () => {
+  const first = { kind: 'canceled', reason: 'removed-before-not-before', after: minute } as const;
+  const second = { kind: 'completed', reason: 'start-not-observed', after: 90 * minute } as const;
+  expect(summaryOf(first, { kind: 'scheduled', after: 60 * minute }, second)).toMatchObject({
+    status: 'completed',
+    outcome: 'missed-start',
+    endedAt: synthesisAt + 90 * minute,
   });
 });
 

@@ -2,7 +2,7 @@
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { openSqliteReader } from '../../src/audit/sqlite-reader.ts';
 import type { TrailReader } from '../../src/audit/store.ts';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { type ConsumerEnd, type ConsumerProgress, runConsumer } from '../../src/consumer/consumer.ts';
 import { consumerSettings } from '../../src/consumer/settings.ts';
 import { type BridgeRecord, encodeRecord } from '../../src/core/record.ts';
@@ -24,6 +24,7 @@ export interface RunningConsumer extends AsyncDisposable {
 }
 
 export interface ConsumerOptions {
+  readonly clock?: Clock;
   readonly watchIntervalMs?: number;
   readonly creditMax?: number;
 }
