@@ -16,6 +16,7 @@ const read = /^([^/]+)\/ConsumerGroups\/([^/]+)\/Partitions\/([^/]+)$/i;
 const publish = /^([^/$][^/]*)(?:\/Partitions\/([^/]+))?$/i;
 const management = /^(?:([^/]+)\/)?\$management$/i;
 
+/** @param address of a link, as a path or as a URL */
 export function parseAddress(address: string): Address {
   const path = pathOf(address);
   if (path.toLowerCase() === '$cbs') return { kind: 'cbs' };

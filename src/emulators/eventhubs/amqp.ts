@@ -7,10 +7,12 @@ export interface AmqpError {
   readonly description: string;
 }
 
-/** A frame body: `value` holds its fields in wire order. */
+/** A frame body: `value` holds its fields in wire order; the others are two of them. */
 export interface Performative {
   readonly value: unknown[];
   readonly constructor: { readonly descriptor: { readonly numeric: number } };
+  handle_max?: number | null;
+  properties?: object | null;
 }
 
 export interface AmqpDelivery {
@@ -19,7 +21,7 @@ export interface AmqpDelivery {
   reject(error: AmqpError): void;
 }
 
-export interface AmqpTerminus {
+interface AmqpTerminus {
   readonly address?: string | null;
   readonly filter?: Readonly<Record<string, unknown>> | null;
 }
@@ -196,7 +198,7 @@ export function refuseLink(link: AmqpLink, error: AmqpError): void {
   link.close(error);
 }
 
-export type AmqpMap = Readonly<Record<string, unknown>>;
+type AmqpMap = Readonly<Record<string, unknown>>;
 
 export interface AmqpRequest {
   readonly message_id?: string | number;
@@ -214,6 +216,7 @@ export function decodeMessage<Message>(bytes: Buffer): Message | undefined {
   }
 }
 
+/** @param message by rhea's names: `application_properties`, `correlation_id`, `body` */
 export const encodeMessage = (message: object): Buffer => rhea.message.encode(message);
 
 /** AMQP types that rhea cannot guess from a JavaScript value. */

@@ -9,7 +9,7 @@ import {
 } from './message-sections.ts';
 
 /** The message format of a batch, set by every Event Hubs client. */
-export const BATCH_FORMAT = 0x8001_3700;
+const BATCH_FORMAT = 0x8001_3700;
 
 export const PARTITION_KEY = 'x-opt-partition-key';
 

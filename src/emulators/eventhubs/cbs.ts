@@ -27,6 +27,7 @@ function putToken(peer: Peer, request: AmqpRequest): Reply {
   return { statusCode: 202, description: 'Accepted' };
 }
 
+/** Serves a client's link to `$cbs`: what it presents counts for its whole connection. */
 export function serveCbs(peer: Peer, receiver: AmqpReceiver): void {
   serveRequests(receiver, (request) => putToken(peer, request));
 }

@@ -71,7 +71,11 @@ export function serveConnection(service: Service, amqp: AmqpConnection, socket: 
   const gone = new AbortController();
   const flowListeners = new Set<() => void>();
   const { connectionIdleMs } = service.limits;
-  const holds = createLinkHolds(connectionIdleMs, () => amqp.close(errors.connectionIdle(connectionIdleMs)));
+  const holds = createLinkHolds(connectionIdleMs, () => {
+    // Before both sides have opened there is nothing to close by the rules.
+    if (amqp.is_open()) amqp.close(errors.connectionIdle(connectionIdleMs));
+    else socket.destroy();
+  });
   const peer: Peer = {
     service,
     amqp,

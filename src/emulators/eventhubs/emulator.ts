@@ -1,14 +1,15 @@
 // READ FIRST: an Event Hubs namespace on this machine, and what stands in it.
+import type { Duplex } from 'node:stream';
 import { type Clock, systemClock } from '../../clock.ts';
 import { createAmqpServer } from './amqp.ts';
 import { serveConnection } from './connection.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { type Hub, sameName } from './hub.ts';
 import { type HubRequest, openHubSet } from './hub-set.ts';
-import { openListener, type TlsFiles } from './listener.ts';
+import { openListener, type TlsIdentity } from './listener.ts';
 import type { SharedAccessKey } from './sas.ts';
 import type { Counters, Limits, Peer, Service } from './service.ts';
-import { decodeEvent, type StoredEvent } from './stored-event.ts';
+import { type StoredEvent, storedEvent } from './stored-event.ts';
 import { createTokens, type PresentedToken } from './tokens.ts';
 
 export interface EventHubsEmulatorOptions {
@@ -18,19 +19,24 @@ export interface EventHubsEmulatorOptions {
   readonly hubs?: readonly HubRequest[];
   /** A file that keeps hubs and acknowledged events; without one they end with the emulator. */
   readonly storePath?: string;
-  readonly tls?: TlsFiles;
+  readonly tls?: TlsIdentity;
   /** Also takes AMQP in websockets, on the same port. */
   readonly websockets?: boolean;
   /** The first one stands in the connection string. */
   readonly sharedAccessKeys?: readonly SharedAccessKey[];
   /** Takes every JSON web token that has not expired, so that managed identity can be tested. */
   readonly acceptAnyJwt?: boolean;
-  /** Events and bytes that a partition keeps. */
+  /** Events that a partition keeps; 250,000 by default. */
   readonly retentionEventsMax?: number;
+  /** Bytes of events that a partition keeps; 256 MiB by default. */
   readonly retentionBytesMax?: number;
+  /** 1 MiB by default, as in the service. */
   readonly messageBytesMax?: number;
+  /** After this a connection without a link to an entity is closed; 300,000 by default. */
   readonly connectionIdleMs?: number;
+  /** After this a link that publishes nothing is detached; 1,800,000 by default. */
   readonly senderIdleMs?: number;
+  /** Dates events, and tells which tokens have expired. */
   readonly clock?: Clock;
   /** For faults with a probability. */
   readonly random?: () => number;
@@ -86,12 +92,12 @@ function connectionStringTo(endpoint: string, { name, key }: SharedAccessKey, is
 
 function eventsOf(hub: Hub | undefined): readonly StoredEvent[] {
   const partitions = hub?.partitions ?? [];
-  return partitions.flatMap(({ id, events }) => events.map((event) => decodeEvent(id, event)));
+  return partitions.flatMap(({ id, events }) => events.map((event) => storedEvent(id, event)));
 }
 
 interface Peers {
   readonly count: number;
-  accept(socket: Parameters<typeof serveConnection>[2]): void;
+  accept(socket: Duplex): void;
   dropAll(): void;
 }
 

@@ -17,20 +17,15 @@ const fieldCounts: ReadonlyMap<number, number> = new Map([
 const BEGIN = 0x11;
 const ATTACH = 0x12;
 
-/** Python's pyamqp indexes into frames and calls methods of what it finds there: null will not do for these. */
-interface NeverNull {
-  handle_max?: number | null;
-  properties?: object | null;
-}
-
 function pad(frame: Performative): void {
   const descriptor = frame.constructor.descriptor.numeric;
-  const fields = frame as unknown as NeverNull;
-  if (descriptor === BEGIN) fields.handle_max ??= 255;
-  if (descriptor === ATTACH) fields.properties ??= {};
+  // pyamqp calls methods of what it finds there: null will not do for these two.
+  if (descriptor === BEGIN) frame.handle_max ??= 255;
+  if (descriptor === ATTACH) frame.properties ??= {};
   frame.value.length = Math.max(frame.value.length, fieldCounts.get(descriptor) ?? 0);
 }
 
+/** For clients that look for a field by its place, such as Python's pyamqp. */
 export function padFrames(connection: AmqpConnection): void {
   const write = connection._write_frame.bind(connection);
   connection._write_frame = (channel, frame, payload) => {

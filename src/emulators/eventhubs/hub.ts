@@ -27,11 +27,12 @@ export const definitionOf = ({ name, partitionCount, createdAt }: HubDefinition)
   createdAt,
 });
 
-export const DEFAULT_GROUP = '$Default';
+const DEFAULT_GROUP = '$Default';
 
 /** Event Hubs compares the names of hubs and consumer groups without regard to case. */
 export const sameName = (name: string): string => name.toLowerCase();
 
+/** @param retention holds for each partition */
 export function createHub(definition: HubDefinition, retention: Retention): Hub {
   const partitions = Array.from({ length: definition.partitionCount }, (_, index) =>
     createPartitionLog(String(index), retention),

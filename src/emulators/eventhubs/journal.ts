@@ -39,7 +39,7 @@ function* chunks<Item>(items: readonly Item[], size: number): Iterable<readonly 
 }
 
 /** Everything that is still wanted. */
-export function* snapshot(hubs: Iterable<Hub>): Iterable<StoreRecord> {
+function* snapshot(hubs: Iterable<Hub>): Iterable<StoreRecord> {
   for (const hub of hubs) {
     yield { kind: 'hub', hub: definitionOf(hub) };
     for (const { id, events } of hub.partitions)
@@ -78,11 +78,11 @@ async function compact(store: StoreFile, hubs: ReadonlyMap<string, Hub>, bytesMi
   if (wanted * 2 >= store.bytes) return bytesMin;
   try {
     await store.rewrite(snapshot(hubs.values()));
-    return COMPACT_BYTES_MIN;
   } catch {
     // The old file is as good as it was: there may be more room later.
-    return store.bytes * 2;
   }
+  // Much of a file of small events is not theirs: it would look worth rewriting again at once.
+  return Math.max(COMPACT_BYTES_MIN, store.bytes * 2);
 }
 
 export interface FileJournalOptions {

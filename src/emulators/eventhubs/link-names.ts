@@ -29,6 +29,7 @@ function remove(session: AmqpSession, link: AmqpLink): void {
     deleteValue(entries, link);
 }
 
+/** Files the links of every session by name and direction. */
 export function separateLinkNames(connection: AmqpConnection): void {
   connection.on('session_open', ({ session }) => {
     if (session === undefined) return;

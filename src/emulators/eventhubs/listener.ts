@@ -6,7 +6,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import { EmulatorError } from './emulator-error.ts';
 
-export interface TlsFiles {
+export interface TlsIdentity {
   /** PEM. */
   readonly key: string;
   /** PEM. */
@@ -15,7 +15,7 @@ export interface TlsFiles {
 
 export interface ListenerOptions {
   readonly port: number;
-  readonly tls: TlsFiles | undefined;
+  readonly tls: TlsIdentity | undefined;
   readonly websockets: boolean;
   readonly onConnection: (socket: Duplex) => void;
 }
@@ -44,10 +44,15 @@ function createWebsocketGate(onConnection: (socket: Duplex) => void): (socket: S
   return (socket) => http.emit('connection', socket);
 }
 
+/** Clients speak first: one that says nothing for so long has no need of a connection. */
+const SILENCE_MS_MAX = 30_000;
+
 /** Looks at the first byte, puts it back and hands the socket on. */
 function sort(socket: Socket, onAmqp: (socket: Duplex) => void, onHttp: (socket: Socket) => void): void {
   socket.setNoDelay(true);
+  socket.setTimeout(SILENCE_MS_MAX, () => socket.destroy());
   socket.once('readable', () => {
+    socket.setTimeout(0);
     const first: Buffer | null = socket.read();
     if (first === null) return void socket.destroy();
     socket.unshift(first);
@@ -64,7 +69,17 @@ async function listen(server: Server, port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-function createSecureServer(tls: TlsFiles, onSocket: (socket: Socket) => void): Server {
+/** Those under TLS, too: a client that never shakes hands must not keep the server from closing. */
+function trackSockets(server: Server): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  return sockets;
+}
+
+function createSecureServer(tls: TlsIdentity, onSocket: (socket: Socket) => void): Server {
   try {
     return createTlsServer(tls, onSocket);
   } catch {
@@ -77,17 +92,15 @@ function createSecureServer(tls: TlsFiles, onSocket: (socket: Socket) => void): 
  * @throws EmulatorError for a key that is none, the system's error when the port cannot be had
  */
 export async function openListener(options: ListenerOptions): Promise<Listener> {
-  const sockets = new Set<Socket>();
   const onHttp = options.websockets
     ? createWebsocketGate(options.onConnection)
     : (socket: Socket) => void socket.destroy();
   const onSocket = (socket: Socket): void => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => socket.destroy());
     sort(socket, options.onConnection, onHttp);
   };
   const server = options.tls ? createSecureServer(options.tls, onSocket) : createServer(onSocket);
+  const sockets = trackSockets(server);
   const port = await listen(server, options.port);
   return {
     port,

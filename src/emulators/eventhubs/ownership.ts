@@ -3,7 +3,7 @@ import type { AmqpError } from './amqp.ts';
 import * as errors from './errors.ts';
 
 /** The service's limit of readers without epoch per partition and consumer group. */
-export const NO_EPOCH_READERS_MAX = 5;
+const NO_EPOCH_READERS_MAX = 5;
 
 export interface Reader {
   /** The owner level; undefined for a reader that shares. */

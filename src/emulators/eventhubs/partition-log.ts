@@ -103,6 +103,7 @@ function countBeyond(retention: Retention, events: readonly LoggedEvent[], bytes
 const sizeOf = (events: readonly LoggedEvent[]): number =>
   events.reduce((sum, { message }) => sum + message.length, 0);
 
+/** An empty partition. @param id its number, as text */
 export function createPartitionLog(id: string, retention: Retention): PartitionLog {
   const events: LoggedEvent[] = [];
   const listeners = new Set<() => void>();

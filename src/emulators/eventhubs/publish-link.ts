@@ -146,6 +146,7 @@ function begin(publisher: Publisher): void {
   });
 }
 
+/** Lets a client publish, or refuses its link with the reason. */
 export function servePublisher(peer: Peer, link: AmqpReceiver, address: PublishAddress): void {
   const publisher = locate(peer, link, address);
   if ('condition' in publisher) {

@@ -164,6 +164,7 @@ function open(peer: Peer, link: AmqpSender, address: ReadAddress): Reading | Amq
 /** Deliveries come settled, as the service has it (vcabbage/amqp #43): clients owe no answer. */
 const SETTLED = 1;
 
+/** Lets a client read, or refuses its link with the reason. */
 export function serveReader(peer: Peer, link: AmqpSender, address: ReadAddress): void {
   const reading = open(peer, link, address);
   if ('condition' in reading) {

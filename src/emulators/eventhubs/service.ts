@@ -38,6 +38,7 @@ export interface Service {
   readonly counters: Counters;
 }
 
+/** @param name in upper or lower case */
 export const findHub = (service: Service, name: string): Hub | undefined => service.hubs.get(sameName(name));
 
 /** One client's connection. */

@@ -59,6 +59,7 @@ const encodeGroup = ({ hub, partition, events }: EventGroup): readonly Buffer[] 
   ...events.flatMap(encodeEvent),
 ];
 
+/** @returns head and payload */
 export function encodeRecord(record: StoreRecord): Buffer {
   if (record.kind === 'hub')
     return frame(Buffer.concat([Buffer.of(HUB), Buffer.from(JSON.stringify(record.hub))]));

@@ -38,7 +38,17 @@ function bodyOf(body: unknown): Buffer {
 const textOf = (value: unknown): string | undefined =>
   value === undefined || value === null ? undefined : String(value);
 
-export function decodeEvent(partition: string, event: LoggedEvent): StoredEvent {
+/** Tests ask for all events again and again: each is decoded once. */
+const decodedEvents = new WeakMap<LoggedEvent, StoredEvent>();
+
+/** @param partition where the event stands */
+export function storedEvent(partition: string, event: LoggedEvent): StoredEvent {
+  const known = decodedEvents.get(event) ?? decodeEvent(partition, event);
+  decodedEvents.set(event, known);
+  return known;
+}
+
+function decodeEvent(partition: string, event: LoggedEvent): StoredEvent {
   const message = decodeMessage<Decoded>(event.message) ?? {};
   return {
     partition,

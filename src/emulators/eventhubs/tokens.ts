@@ -57,6 +57,7 @@ const verify = (type: string, token: string, audience: string, rules: TokenRules
   return verifySas(token, audience, { keys: rules.keys, now: rules.clock.now() });
 };
 
+/** A judge of tokens, who remembers those it saw. */
 export function createTokens(rules: TokenRules): Tokens {
   const presented: PresentedToken[] = [];
   return {

@@ -1,5 +1,6 @@
 // What the emulator closes when nothing happens, and what it leaves open.
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { startEventHubsEmulator } from '../../../src/emulators/eventhubs/emulator.ts';
@@ -20,6 +21,14 @@ it.concurrent('closes a connection that has no link to an entity for long, whate
     description: expect.stringContaining('inactive for more than the allowed 1500 milliseconds'),
   });
   await until('it is gone', () => emulator.connections === 0);
+});
+
+it.concurrent('ends a connection that begins and then says nothing', async () => {
+  await using emulator = await startEventHubsEmulator({ connectionIdleMs: 300 });
+  const socket = connect(emulator.port, '127.0.0.1').resume();
+  socket.write(Buffer.from([0x41, 0x4d, 0x51, 0x50, 0, 1, 0, 0]));
+  await once(socket, 'close');
+  await until('it is forgotten', () => emulator.connections === 0);
 });
 
 it.concurrent('keeps a connection open while a link reads, and closes it when the last link has gone', async () => {

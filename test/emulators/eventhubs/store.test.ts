@@ -162,6 +162,31 @@ it('rewrites a store of which most is past retention, and forgets nothing that i
   await again.journal[Symbol.asyncDispose]();
 });
 
+it('rewrites a store of many small events once, not with every write', async () => {
+  using directory = temporaryDirectory();
+  const storePath = join(directory.path, 'store');
+  const retention = { eventsMax: 1e6, bytesMax: 1e9 };
+  const { hubs, journal } = await openHubSet({ requests: oneHub, storePath, retention, clock: systemClock });
+  await using _ = journal;
+  const hub = hubs.get('hub');
+  const [log] = hub?.partitions ?? [];
+  if (hub === undefined || log === undefined) throw new Error('no hub');
+  const published = Array.from({ length: 20_000 }, () => ({
+    partitionKey: undefined,
+    message: Buffer.alloc(9),
+  }));
+  let file = statSync(storePath).ino;
+  let rewrites = 0;
+  for (let count = 0; count < 25; count++) {
+    await journal.append(hub, log, published);
+    const { ino } = statSync(storePath);
+    if (ino !== file) rewrites += 1;
+    file = ino;
+  }
+  expect(statSync(storePath).size).toBeGreaterThan(20_000_000);
+  expect(rewrites).toBe(1);
+});
+
 it('refuses events that the disk has no room for, and goes on with those that fit', async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, 'store');

@@ -1,4 +1,5 @@
 // TLS, websockets and tokens instead of keys, with the real SDK.
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { EventHubProducerClient, type TokenCredential } from '@azure/event-hubs';
@@ -96,6 +97,14 @@ it('takes no JSON web token otherwise', async () => {
   await using emulator = await startEventHubsEmulator({ tls });
   const sent = sendWithToken(emulator.fullyQualifiedNamespace, jwtThatExpires(Date.now() + 3_600_000));
   await expect(sent).rejects.toMatchObject({ code: 'UnauthorizedError' });
+});
+
+it('ends although a client never shook hands', async () => {
+  const emulator = await startEventHubsEmulator({ tls });
+  const socket = connect(emulator.port, '127.0.0.1').on('error', () => undefined);
+  await once(socket, 'connect');
+  await emulator[Symbol.asyncDispose]();
+  await once(socket.resume(), 'close');
 });
 
 it('refuses a TLS key that is none', async () => {
