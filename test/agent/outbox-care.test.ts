@@ -73,7 +73,11 @@ test('retry brings the dead back, wakes the suspended, and the running agent see
   using care = caredFor(directory.path);
   expect(care.open.outbox.next('a').status).toBe('wait');
   const before = care.open.outbox.version();
-  expect(retryDeliveries(care.database, { sink: 'a' }, care.now)).toHaveLength(2);
+  const retried = retryDeliveries(care.database, { sink: 'a' }, care.now);
+  expect(retried.map(({ state, dueAt }) => [state, dueAt])).toEqual([
+    ['pending', care.now],
+    ['pending', care.now],
+  ]);
   expect(care.open.outbox.version()).not.toBe(before);
   const taken = [1, 2].map(() => attempt(care.open.outbox, 'a', { status: 'delivered' }, care.now));
   expect(taken).toEqual([1, 2]);
@@ -96,6 +100,9 @@ test('discard lets go of what was chosen and of nothing else', () => {
     discardDeliveries(care.database, { states: ['dead'] }, care.now).map(({ sequence }) => sequence),
   ).toEqual([1]);
   expect(listDeliveries(care.database, { states: ['dead'] })).toEqual([]);
+  expect(listDeliveries(care.database, { states: ['discarded'] })).toMatchObject([
+    { sequence: 1, dueAt: null },
+  ]);
   expect(listDeliveries(care.database, { states: ['pending', 'suspended'] })).toHaveLength(3);
 });
 

@@ -63,34 +63,37 @@ export function showRecord(
 /**
  * Makes deliveries due at once, dead ones too, and wakes their sinks. Delivered ones stay delivered.
  * @param now epoch ms
- * @returns those that will be tried
+ * @returns those that will be tried, as they stand now
  */
 export function retryDeliveries(database: DatabaseSync, selection: CareSelection, now: number): CareRow[] {
-  return transaction(database, () => {
-    const chosen = select(database, { states: ['pending', 'suspended', 'dead'], ...selection });
-    const open = chosen.filter(({ row }) => row.state !== 'delivered' && row.state !== 'discarded');
-    for (const { delivery } of open) {
+  return transaction(database, () =>
+    openDeliveries(database, selection).map(({ delivery, row }) => {
       putDelivery(database, { ...delivery, state: 'pending', dueAt: now, settledAt: null, reason: null });
       wakeSink(database, delivery.sink);
-    }
-    return open.map(({ row }) => row);
-  });
+      return { ...row, state: 'pending', dueAt: now, reason: null };
+    }),
+  );
 }
 
 /**
  * Lets deliveries go that were not made. Their records stay for as long as settled ones do.
  * @param now epoch ms
- * @returns those that were let go
+ * @returns those that were let go, as they stand now
  */
 export function discardDeliveries(database: DatabaseSync, selection: CareSelection, now: number): CareRow[] {
-  return transaction(database, () => {
-    const chosen = select(database, { states: ['pending', 'suspended', 'dead'], ...selection });
-    const open = chosen.filter(({ row }) => row.state !== 'delivered' && row.state !== 'discarded');
-    for (const { delivery } of open) {
+  return transaction(database, () =>
+    openDeliveries(database, selection).map(({ delivery, row }) => {
       putDelivery(database, { ...delivery, state: 'discarded', reason: 'discarded', settledAt: now });
-    }
-    return open.map(({ row }) => row);
-  });
+      return { ...row, state: 'discarded', dueAt: null, reason: 'discarded' };
+    }),
+  );
+}
+
+/** Of what fits, the deliveries that are not made and not let go. */
+function openDeliveries(database: DatabaseSync, selection: CareSelection): Chosen[] {
+  return select(database, selection).filter(
+    ({ row }) => row.state !== 'delivered' && row.state !== 'discarded',
+  );
 }
 
 interface Chosen {
