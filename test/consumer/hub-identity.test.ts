@@ -11,13 +11,17 @@ import { issueCertificate, trust } from '../support/certificate.ts';
 import { entriesIn, openSender } from '../support/running-consumer.ts';
 import { liveMigration } from '../support/synthetic.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
 
-test('a namespace alone is read with the identity that the client id chooses', async () => {
+test('a namespace alone is read with the identity that the client id chooses, and its token not asked for again and again', async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, 'trail.db');
   const tls = issueCertificate();
   using _trusted = trust([tls.cert]);
-  await using imds = await startImdsEmulator({ identity: { clientIds: ['chosen'] } });
+  await using imds = await startImdsEmulator({
+    // So short a life that the SDK, left alone, would ask for another token without a pause.
+    identity: { clientIds: ['chosen'], tokenLifetimeMs: 90_000 },
+  });
   // Every source of identity but the metadata service is out of the way, and that is on this machine.
   vi.stubEnv('AZURE_POD_IDENTITY_AUTHORITY_HOST', imds.url);
   vi.stubEnv('AZURE_TOKEN_CREDENTIALS', 'ManagedIdentityCredential');
@@ -31,8 +35,12 @@ test('a namespace alone is read with the identity that the client id chooses', a
     trail: { path },
   });
   const stopping = new AbortController();
-  const end = runConsumer(settings, { clock: systemClock, log: silentLog, signal: stopping.signal });
+  const end = runConsumer(settings, {
+    ...{ clock: systemClock, log: silentLog, signal: stopping.signal, watchIntervalMs: 300 },
+  });
   await entriesIn(path, 3);
+  const { managementRequests } = hub.counters;
+  await until('more looks of the watchdog', () => hub.counters.managementRequests > managementRequests + 20);
   stopping.abort();
   expect(await end).toEqual({ ok: true });
   const asked = imds.requests.filter(({ path }) => path.startsWith('/metadata/identity/'));
@@ -42,5 +50,7 @@ test('a namespace alone is read with the identity that the client id chooses', a
     'chosen',
   ]);
   expect(hub.tokens.map(({ type }) => type)).toContain('jwt');
+  // One for questions and one for each partition.
+  expect(hub.tokens.filter(({ type }) => type === 'jwt')).toHaveLength(5);
   vi.unstubAllEnvs();
 });

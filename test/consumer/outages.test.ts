@@ -169,6 +169,8 @@ test.concurrent('while the store is locked the partition waits, says so once, an
     await sender.send(liveMigration());
     await until('the complaint', () => consumer.log.lines.some(({ level }) => level === 'error'));
     await sender.send(liveMigration(1));
+    const { managementRequests } = emulator.counters;
+    await until('looks of the watchdog', () => emulator.counters.managementRequests > managementRequests + 9);
   }
   await entriesIn(path, 6);
   const words = consumer.log.lines.map(({ message, fields }) => [message, fields['partition']].join(' '));

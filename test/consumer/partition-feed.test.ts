@@ -1,0 +1,93 @@
+// The feed of one partition, over a real trail: what it takes, what it leaves out, and when it lets go.
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { openSqliteTrail } from '../../src/audit/sqlite.ts';
+import { emptyStream, type TrailStore } from '../../src/audit/store.ts';
+import { systemClock } from '../../src/clock.ts';
+import { openPartitionFeed } from '../../src/consumer/partition-feed.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { asHubEvents, liveMigration } from '../support/synthetic.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
+
+function feedInto(trail: TrailStore) {
+  const [over, log] = [new AbortController(), recordingLog()];
+  const news = { stored: [] as number[], holes: 0 };
+  const feed = openPartitionFeed({
+    ...{ partition: '0', stream: 'ns/hub/0/epoch', start: emptyStream, trail, log },
+    ...{ holes: new Map(), clock: systemClock, signal: over.signal },
+    onStored: ({ counts }) => news.stored.push(counts.entries),
+    onHole: () => {
+      news.holes += 1;
+    },
+  });
+  return { feed, over, log, news };
+}
+
+const events = asHubEvents([0, 1, 2].flatMap((event) => liveMigration(event)));
+
+test('what came before is left out of a batch that overlaps, and it is no hole', async () => {
+  using directory = temporaryDirectory();
+  await using trail = openSqliteTrail(join(directory.path, 'trail.db'));
+  const { feed, news } = feedInto(trail);
+  await feed.take(events.slice(0, 4));
+  await feed.take(events.slice(1, 7));
+  await feed.take(events.slice(0, 7));
+  expect(news).toEqual({ stored: [4, 3], holes: 0 });
+  expect(feed.position()).toEqual({ size: 7, lastSequenceNumber: 6 });
+});
+
+test('a batch behind a hole is not stored until a new reader meets the same hole', async () => {
+  using directory = temporaryDirectory();
+  await using trail = openSqliteTrail(join(directory.path, 'trail.db'));
+  const { feed, news } = feedInto(trail);
+  await feed.take(events.slice(0, 2));
+  await feed.take(events.slice(4, 6));
+  expect(news).toEqual({ stored: [2], holes: 1 });
+  await feed.take(events.slice(4, 6));
+  expect(news).toEqual({ stored: [2, 2], holes: 1 });
+});
+
+test('nothing is stored once the session is over', async () => {
+  using directory = temporaryDirectory();
+  await using trail = openSqliteTrail(join(directory.path, 'trail.db'));
+  const { feed, over, news } = feedInto(trail);
+  over.abort();
+  await feed.take(events);
+  expect(news.stored).toEqual([]);
+  expect(await trail.position('ns/hub/0/epoch')).toEqual({ status: 'known', position: emptyStream });
+});
+
+test('a full store holds the batch back, says so once, and lets go when the session is over', async () => {
+  using directory = temporaryDirectory();
+  await using trail = openSqliteTrail(join(directory.path, 'trail.db'), { pagesMax: 30 });
+  const { feed, over, log, news } = feedInto(trail);
+  const taken = feed.take(asHubEvents(Array.from({ length: 60 }, () => 'x'.repeat(4_000))));
+  await until('the complaint', () => log.lines.length > 0);
+  expect(feed.busy()).toBe(true);
+  const settled = feed.settled();
+  over.abort();
+  await Promise.all([taken, settled]);
+  expect(feed.busy()).toBe(false);
+  expect(news.stored).toEqual([]);
+  expect(log.lines).toEqual([
+    expect.objectContaining({ level: 'error', fields: expect.objectContaining({ reason: 'disk-full' }) }),
+  ]);
+});
+
+test('a batch in hand is settled only when it is durable', async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, 'trail.db');
+  await using trail = openSqliteTrail(path);
+  const { feed, news, log } = feedInto(trail);
+  {
+    using database = new DatabaseSync(path);
+    database.exec('BEGIN IMMEDIATE');
+    void feed.take(events);
+    await until('the complaint', () => log.lines.length > 0);
+    expect(news.stored).toEqual([]);
+  }
+  await feed.settled();
+  expect(news.stored).toEqual([9]);
+});
