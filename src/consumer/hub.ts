@@ -88,6 +88,7 @@ function readable<Client>(make: () => Client): Client {
 
 function connectionOver(client: EventHubConsumerClient): HubConnection {
   const limit = () => ({ abortSignal: AbortSignal.timeout(requestMsMax) });
+  let closed = false;
   return {
     describe: async () => {
       const { name, createdOn, partitionIds } = await client.getEventHubProperties(limit());
@@ -101,15 +102,20 @@ function connectionOver(client: EventHubConsumerClient): HubConnection {
     },
     read: (partition, last, { take, fail }) => {
       const handlers = {
-        processEvents: (events: ReceivedEventData[]) => take(events.map(hubEventOf)),
+        processEvents: async (events: ReceivedEventData[]) => {
+          // A pump that outlives its connection calls without a pause, and nothing else ever runs: this ends it.
+          if (closed) throw new Error('closed');
+          await take(events.map(hubEventOf));
+        },
         processError: async (error: unknown) => fail(error),
         processClose: async () => fail(new Error('closed')),
       };
       client.subscribe(partition, handlers, subscribeOptions(last));
     },
     [Symbol.asyncDispose]: async () => {
-      const closed = client.close().catch(() => undefined);
-      await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, closeMsMax).unref())]);
+      closed = true;
+      const closing = client.close().catch(() => undefined);
+      await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, closeMsMax).unref())]);
     },
   };
 }

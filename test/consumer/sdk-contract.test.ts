@@ -180,3 +180,20 @@ test('a management request that nobody answers is not told when the connection d
   expect((await other.client.getEventHubProperties()).partitionIds).toEqual(['0']);
   expect(settled).toBe(false);
 });
+
+test('a pump whose connection is closed under it calls the handler without a pause, until the handler throws', async () => {
+  await using emulator = await oneHub();
+  let calls = 0;
+  await using reading = readOneByOne(emulator, async () => {
+    calls += 1;
+    if (calls > 1_000) throw new Error('enough');
+  });
+  await until('it waits for events', () => calls > 0);
+  // What a close does that comes between two pumps; no public call does it at will.
+  const { _context: context } = reading.client as unknown as { _context: { close(): Promise<void> } };
+  await context.close();
+  await until('the pump ended', () => reading.closings.length > 0);
+  // At a wait of a second each, a thousand calls would take a quarter of an hour.
+  expect(calls).toBe(1_001);
+  expect(reading.errors.map(({ message }) => message)).toEqual(['enough']);
+});
