@@ -1,6 +1,7 @@
 // Keeps a second agent off the same state directory: two would number and send the same records.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { resultCodeOf, resultKind } from '../sqlite.ts';
 
 /**
  * Takes the directory for this process until disposed of, or until the process ends however it ends: the lock is
@@ -13,10 +14,8 @@ export function lockDirectory(directory: string): Disposable | null {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if (isBusy(error)) return null;
+    if (resultCodeOf(error)?.kind === resultKind.busy) return null;
     throw error;
   }
   return { [Symbol.dispose]: () => database.close() };
 }
-
-const isBusy = (error: unknown): boolean => ((error as { errcode?: number }).errcode ?? 0) % 256 === 5;

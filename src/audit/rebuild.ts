@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { hashBody } from '../core/leaf.ts';
+import { transaction } from '../sqlite.ts';
 import { openProjector, type PlacedEntry } from './projector.ts';
 import { projections, projectionTables } from './schema.ts';
 import type { EntryPlace, ProjectionCheck } from './store.ts';
@@ -25,21 +26,14 @@ export function checkProjections(database: DatabaseSync): ProjectionCheck {
 
 /** Replaces the projections by what the entries give, in one transaction. */
 export function rebuildProjections(database: DatabaseSync): ProjectionCheck {
-  database.exec('BEGIN IMMEDIATE');
-  try {
+  return transaction(database, () => {
     const before = digestsOf(database);
     for (const table of tableNames) database.exec(`DELETE FROM ${table}`);
     const replayed = replay(database, database);
     const after = digestsOf(database);
-    database.exec('COMMIT');
-    return {
-      status: 'checked',
-      ...replayed,
-      different: tableNames.filter((table) => before[table] !== after[table]),
-    };
-  } finally {
-    if (database.isTransaction) database.exec('ROLLBACK');
-  }
+    const different = tableNames.filter((table) => before[table] !== after[table]);
+    return { status: 'checked', ...replayed, different };
+  });
 }
 
 const tableNames = Object.keys(projectionTables) as (keyof typeof projectionTables)[];

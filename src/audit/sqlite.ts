@@ -1,6 +1,7 @@
 // The trail in one SQLite file: the log, its projections and the position, moved together or not at all.
 import type { DatabaseSync } from 'node:sqlite';
 import { type HubEvent, leafOf } from '../core/leaf.ts';
+import { transaction } from '../sqlite.ts';
 import { openProjector, type PlacedEntry } from './projector.ts';
 import { checkProjections, rebuildProjections } from './rebuild.ts';
 import { failureOf } from './sqlite-failure.ts';
@@ -44,18 +45,6 @@ function guarded<Result>(work: () => Result): Result | Unavailable {
     const reason = failureOf(error);
     if (reason === null) throw error;
     return { status: 'unavailable', reason };
-  }
-}
-
-/** Commits what `work` did, or undoes all of it: when it throws, and when the commit itself fails. */
-export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } finally {
-    if (database.isTransaction) database.exec('ROLLBACK');
   }
 }
 

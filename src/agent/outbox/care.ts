@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { BridgeRecord } from '../../core/record.ts';
+import { statement, transaction } from '../../sqlite.ts';
 import { outboxFile } from './outbox.ts';
 import { restOf, wakeSink } from './queue.ts';
 import { putDelivery, readDelivery, readRecord, type StoredDelivery } from './rows.ts';
-import { statement, transaction } from './storage.ts';
 
 /** How a delivery looks to a person: `suspended` is a pending one whose sink is suspended. */
 export type CareState = 'pending' | 'suspended' | 'dead' | 'delivered' | 'discarded';

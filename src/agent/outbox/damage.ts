@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { AgentStamp, BridgeRecord } from '../../core/record.ts';
+import { statement, transaction } from '../../sqlite.ts';
 import {
   insertRecord,
   putDelivery,
@@ -12,7 +13,6 @@ import {
   type StoredDelivery,
   type StoredRecord,
 } from './rows.ts';
-import { statement, transaction } from './storage.ts';
 
 /**
  * Moves the file and its side files out of the way.

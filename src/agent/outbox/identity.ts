@@ -1,8 +1,8 @@
 // Who this installation of the agent is, and how far it has counted.
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
+import { statement } from '../../sqlite.ts';
 import { putDelivery, putMeta, readDelivery, readMeta } from './rows.ts';
-import { statement } from './storage.ts';
 
 export interface Identity {
   readonly instanceId: string;

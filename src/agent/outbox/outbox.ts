@@ -7,6 +7,7 @@ import { takes } from '../../core/filter.ts';
 import { type BridgeRecord, encodeRecord, familyOf, repeatedId } from '../../core/record.ts';
 import type { Watch } from '../../core/watch.ts';
 import type { Log } from '../../log.ts';
+import { statement, transaction } from '../../sqlite.ts';
 import { type Ballast, openBallast } from './ballast.ts';
 import type { Draft, Route } from './draft.ts';
 import { GuardedStorage, type Stored } from './guarded-storage.ts';
@@ -23,7 +24,7 @@ import {
 } from './queue.ts';
 import { makeRoom, type OutboxLimits, prune } from './retention.ts';
 import { insertRecord, putDelivery, putMeta, readMeta, type StoredDelivery } from './rows.ts';
-import { type StorageFault, statement, transaction } from './storage.ts';
+import type { StorageFault } from './storage.ts';
 
 export interface OutboxOptions {
   readonly directory: string;

@@ -1,8 +1,8 @@
 // The queue of one sink: which delivery is next, and what a verdict makes of it.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Verdict } from '../../core/delivery.ts';
+import { statement } from '../../sqlite.ts';
 import { putDelivery, readDelivery, readRecord, type StoredDelivery, type StoredRecord } from './rows.ts';
-import { statement } from './storage.ts';
 
 /** What a sink's loop should do now. */
 export type Next =

@@ -1,6 +1,7 @@
 // Keeps the outbox within its limits: what is settled goes first, and the newest record never does.
 import type { DatabaseSync } from 'node:sqlite';
-import { statement, transaction, usedBytes } from './storage.ts';
+import { statement, transaction } from '../../sqlite.ts';
+import { usedBytes } from './storage.ts';
 
 export interface OutboxLimits {
   readonly sizeMax: number;

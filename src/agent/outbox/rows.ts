@@ -1,7 +1,7 @@
 // The rows of the outbox, each with a checksum over everything it says.
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import { statement } from './storage.ts';
+import { statement } from '../../sqlite.ts';
 
 /** A record as it lies in the outbox. */
 export interface StoredRecord {

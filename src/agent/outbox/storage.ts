@@ -1,5 +1,6 @@
 // The SQLite file of the outbox: how it is opened, what is in it, and what its errors mean.
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
+import { resultCodeOf, resultKind, statement } from '../../sqlite.ts';
 
 /** `full`: no room. `damaged`: the bytes are wrong. `unavailable`: the file cannot be used at all now. */
 export type StorageFault = 'full' | 'damaged' | 'unavailable';
@@ -51,48 +52,19 @@ export function openStorage(path: string): DatabaseSync {
 
 class DamagedStorage extends Error {}
 
-const sqliteFull = 13;
-const sqliteCorrupt = 11;
-const sqliteNotADatabase = 26;
+// SQLITE_IOERR_SHMSIZE and SQLITE_IOERR_WRITE: on a full disk the side files fail before the main one does.
+const fullInDisguise = [4874, 778];
 
 /** What an error of the storage means; null for an error that is none of its own, which is a bug. */
 export function faultOf(error: unknown): StorageFault | null {
   if (error instanceof DamagedStorage) return 'damaged';
-  if (!(error instanceof Error)) return null;
-  const { code, errcode } = error as { code?: string; errcode?: number };
+  const { code } = (error ?? {}) as { code?: unknown };
   if (code === 'ENOSPC' || code === 'EDQUOT') return 'full';
-  if (code !== 'ERR_SQLITE_ERROR' || errcode === undefined) return null;
-  const primary = errcode & 0xff;
-  if (primary === sqliteFull || isRoomForSharedMemory(errcode)) return 'full';
-  return primary === sqliteCorrupt || primary === sqliteNotADatabase ? 'damaged' : 'unavailable';
-}
-
-// SQLITE_IOERR_SHMSIZE and SQLITE_IOERR_WRITE: on a full disk the side files fail before the main one does.
-const isRoomForSharedMemory = (errcode: number): boolean => errcode === 4874 || errcode === 778;
-
-/** Runs `work` in one transaction: all of it, or nothing. */
-export function transaction<Result>(database: DatabaseSync, work: () => Result): Result {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    // SQLite rolls back by itself after some faults; a second rollback would hide the first error.
-    if (database.isTransaction) database.exec('ROLLBACK');
-    throw error;
-  }
-}
-
-const prepared = new WeakMap<DatabaseSync, Map<string, StatementSync>>();
-
-/** A prepared statement, kept with its database: preparing costs more than running. */
-export function statement(database: DatabaseSync, sql: string): StatementSync {
-  const known = prepared.get(database) ?? new Map<string, StatementSync>();
-  prepared.set(database, known);
-  const made = known.get(sql) ?? database.prepare(sql);
-  known.set(sql, made);
-  return made;
+  const result = resultCodeOf(error);
+  if (result === null) return null;
+  if (result.kind === resultKind.full || fullInDisguise.includes(result.extended)) return 'full';
+  const isDamage = result.kind === resultKind.corrupt || result.kind === resultKind.notADatabase;
+  return isDamage ? 'damaged' : 'unavailable';
 }
 
 /** Bytes of the file that hold something. */
