@@ -194,13 +194,15 @@ test('the hard cap holds: the oldest give way, counted and said; the newest reco
   const limits = { sizeMax: 1024 * 1024, keepDeliveredMs: day, keepDeadMs: day };
   using open = openOutbox(directory.path, ['dead-sink'], { limits });
   const records = announce(open.outbox, 900);
+  // The file proper, once the log of its latest pages is in it.
+  open.outbox[Symbol.dispose]();
   expect(statSync(join(directory.path, outboxFile)).size).toBeLessThanOrEqual(limits.sizeMax);
   const { discarded } = open.outbox.health();
   const queues = open.outbox.queues();
   const pending = queues.ok ? (queues.value['dead-sink']?.pending ?? 0) : 0;
   expect(discarded).toBeGreaterThan(0);
   // No more gave way than had to.
-  expect(statSync(join(directory.path, outboxFile)).size).toBeGreaterThan(limits.sizeMax * 0.9);
+  expect(statSync(join(directory.path, outboxFile)).size).toBeGreaterThan(limits.sizeMax * 0.85);
   expect(pending).toBeGreaterThan(300);
   expect(discarded + pending).toBe(900);
   const refusals = open.log.lines.filter(({ message }) => message.startsWith('the outbox is full'));

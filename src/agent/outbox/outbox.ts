@@ -45,8 +45,10 @@ export interface OutboxHealth {
 /** The name of the file in the state directory. */
 export const outboxFile = 'outbox.db';
 
-// A record and its rows take about their bytes and a half more; this leaves room for the pages they touch.
+// A record and a half, and for each sink a row with its share of three indexes.
 const rowBytes = 4096;
+// Every tree of the file may need a new page for one commit, and the watch several.
+const headroomBytes = 64 * 1024;
 
 /** Owns the queue on disk. Faults of the disk are values; what could not be settled yet is kept in memory. */
 export class Outbox implements Disposable {
@@ -218,7 +220,11 @@ export class Outbox implements Disposable {
 
   #keepWithinLimits(database: DatabaseSync, drafts: number): void {
     const { limits, routes, log } = this.#options;
-    const { dead, pending } = makeRoom(database, limits, drafts * (1 + routes.length) * rowBytes);
+    const { dead, pending } = makeRoom(
+      database,
+      limits,
+      headroomBytes + drafts * (1 + routes.length) * rowBytes,
+    );
     if (dead + pending === 0) return;
     this.#discarded += dead + pending;
     const message =
