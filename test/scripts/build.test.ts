@@ -5,13 +5,17 @@ import { fileURLToPath } from 'node:url';
 import type { Metafile } from 'esbuild';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { bundle } from '../../scripts/build.ts';
+import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { version } from '../../src/version.ts';
+import { issueCertificate } from '../support/certificate.ts';
+import { openInbox } from '../support/inbox.ts';
 import { runNode, startNode } from '../support/process.ts';
 import { recordsIn } from '../support/running-agent.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
+const announcement = new URL('../fixtures/imds/04-livemigration-2-scheduled.json', import.meta.url);
 const preload = fileURLToPath(new URL('../support/loaded-files.cjs', import.meta.url));
 // One bundle serves all tests: it takes a second or two to make.
 let directory: TemporaryDirectory;
@@ -89,6 +93,42 @@ it('runs an agent that has loaded no SDK, no HTTP client and no emulator while n
     /node_modules\/(@azure|undici|rhea|ws|thread-stream)\/|zod\/.*\/locales\/(?!en\.)|^src\/(emulators|consumer|audit)\//;
   expect(sources.filter((source) => heavy.test(source))).toEqual([]);
 });
+
+it('signs in with the identity of the VM and delivers to a hub and to a webhook', async () => {
+  const tls = issueCertificate();
+  const authority = join(directory.path, 'authority.pem');
+  writeFileSync(authority, tls.cert);
+  await using imds = await startImdsEmulator();
+  await using hub = await startEventHubsEmulator({ tls, acceptAnyJwt: true });
+  await using inbox = await openInbox();
+  const { fullyQualifiedNamespace, eventHubName } = hub;
+  const sinks = {
+    fleet: { type: 'eventhubs', fullyQualifiedNamespace, eventHubName },
+    hook: { type: 'webhook', url: inbox.url, allowHttp: true },
+  };
+  const file = join(directory.path, 'delivers.yaml');
+  const stateDir = join(directory.path, 'delivers');
+  writeFileSync(
+    file,
+    JSON.stringify({ stateDir, imds: { endpoint: imds.url, pollInterval: '250ms' }, sinks }),
+  );
+  await using running = startNode([seb, 'agent', '-c', file], {
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority },
+  });
+  await running.until('this VM is known');
+  imds.show(readFileSync(announcement, 'utf8'));
+  await until('the notice at the webhook', () => inbox.requests.length > 0);
+  await until('the notice at the hub', () => hub.events().length > 1);
+  running.child.kill('SIGTERM');
+  expect(await running.ended()).toBe(0);
+  expect(hub.tokens.map(({ type }) => type)).toContain('jwt');
+});
+
+it('shows the demo: every part of it is in the bundle', async () => {
+  const run = await runNode([seb, 'demo', '--vms', '1', '--scenario', 'live-migration', '--speed', '1000']);
+  expect(run).toMatchObject({ exitCode: 0 });
+  expect(run.stdout).toContain('Nothing is missing and nothing came twice.');
+}, 60_000);
 
 it('keeps each SDK in files of its own', () => {
   const holding = (pattern: RegExp) =>
