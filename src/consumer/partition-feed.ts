@@ -44,7 +44,7 @@ export interface PartitionFeed {
 }
 
 export function openPartitionFeed(options: FeedOptions): PartitionFeed {
-  const { partition, signal } = options;
+  const { partition } = options;
   const store = createStorer(options);
   let position = options.start;
   let inHand: Promise<void> | null = null;
@@ -52,7 +52,7 @@ export function openPartitionFeed(options: FeedOptions): PartitionFeed {
 
   const take = async (events: readonly HubEvent[]): Promise<void> => {
     const fresh = events.filter(({ sequenceNumber }) => sequenceNumber > position.lastSequenceNumber);
-    if (fresh.length === 0 || signal.aborted) return;
+    if (fresh.length === 0) return;
     if (isDoubtful(options, position, fresh)) return options.onHole();
     position = await store(position, fresh);
   };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { openSqliteTrail } from '../../src/audit/sqlite.ts';
+import { openForWriting } from '../../src/audit/sqlite-file.ts';
 import { openSqliteReader } from '../../src/audit/sqlite-reader.ts';
 import { emptyStream, TrailUnusable } from '../../src/audit/store.ts';
 import { asHubEvents, liveMigration } from '../support/synthetic.ts';
@@ -30,6 +31,13 @@ test('a trail is made with its directory when the consumer first opens it', asyn
   await someTrail(path);
   await using reader = openSqliteReader(path);
   expect(await reader.counts()).toMatchObject({ entries: 3 });
+});
+
+test('a trail is written so that a power cut takes nothing that was acknowledged', () => {
+  using directory = temporaryDirectory();
+  using database = openForWriting(join(directory.path, 'trail.db'));
+  expect(database.prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
+  expect(database.prepare('PRAGMA synchronous').get()).toEqual({ synchronous: 2 });
 });
 
 test('a question to a missing trail is refused without making a file', () => {

@@ -91,3 +91,23 @@ test('a batch in hand is settled only when it is durable', async () => {
   await feed.settled();
   expect(news.stored).toEqual([9]);
 });
+
+test('a store that throws costs no event', async () => {
+  using directory = temporaryDirectory();
+  await using trail = openSqliteTrail(join(directory.path, 'trail.db'));
+  let bugs = 2;
+  const buggy: TrailStore = {
+    ...trail,
+    append: async (...args) => {
+      if (bugs-- > 0) throw new TypeError('a bug');
+      return trail.append(...args);
+    },
+  };
+  const { feed, news, log } = feedInto(buggy);
+  await feed.take(events);
+  expect(news.stored).toEqual([9]);
+  expect(log.lines.map(({ level, fields }) => [level, fields['reason']])).toEqual([
+    ['error', 'unexpected'],
+    ['info', undefined],
+  ]);
+});
