@@ -6,7 +6,7 @@ import { loadConfiguration } from '../config/load.ts';
 import { plainSecrets } from '../config/secret.ts';
 import { openLog } from '../log.ts';
 import { defineCommand } from './command.ts';
-import { chosenFile, fileOption } from './program.ts';
+import { chosenFile, fileOption, settingsHelp } from './program.ts';
 
 export const agent = defineCommand({
   name: 'agent',
@@ -23,6 +23,7 @@ export const agent = defineCommand({
     'SIGTERM and SIGINT let the attempt in hand finish and end the agent within 10 seconds; SIGHUP reopens the files of file sinks after they were rotated.',
     'Every setting: "seb config docs". What a file comes to: "seb config show -c FILE". Whether it works: "seb check -c FILE".',
   ],
+  settings: () => settingsHelp('agent'),
   async run(context) {
     const settings = loadConfiguration(chosenFile(context, 'agent'), agentSettings);
     const log = openLog('agent', settings.log.level);

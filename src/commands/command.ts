@@ -38,6 +38,8 @@ export interface Command {
   readonly examples: readonly { readonly line: string; readonly shows: string }[];
   /** More paragraphs for `--help`, such as what an emulator does not do. */
   readonly notes?: readonly string[];
+  /** The settings of the file it reads, for `--help`: each with what it does. */
+  settings?(): Promise<readonly (readonly [key: string, text: string])[]>;
   /** @returns the exit code: 0 fine, 1 failed, 2 usage or configuration, 130 interrupted */
   run(context: CommandContext): Promise<number>;
 }

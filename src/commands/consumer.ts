@@ -6,7 +6,7 @@ import { runConsumer } from '../consumer/consumer.ts';
 import { consumerSettings } from '../consumer/settings.ts';
 import { openLog } from '../log.ts';
 import { defineCommand } from './command.ts';
-import { chosenFile, fileOption } from './program.ts';
+import { chosenFile, fileOption, settingsHelp } from './program.ts';
 
 export const consumer = defineCommand({
   name: 'consumer',
@@ -23,6 +23,7 @@ export const consumer = defineCommand({
     'SIGTERM and SIGINT let the batch in hand finish and end the consumer within 10 seconds. Whatever ends it, the next start goes on without a hole and without a double.',
     'What the trail holds: "seb events". Every setting: "seb config docs --program consumer".',
   ],
+  settings: () => settingsHelp('consumer'),
   async run(context) {
     const settings = loadConfiguration(chosenFile(context, 'consumer'), consumerSettings);
     const log = openLog('consumer', settings.log.level);

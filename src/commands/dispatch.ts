@@ -44,7 +44,7 @@ async function route(
   if (found === undefined) return group(words, commands, surroundings);
   const command = await found.load();
   const rest = words.slice(found.name.split(' ').length);
-  if (wantsHelp(rest)) return print(surroundings, commandHelp(command));
+  if (wantsHelp(rest)) return print(surroundings, await commandHelp(command));
   return command.run({ ...readArguments(command, rest), ...surroundings });
 }
 

@@ -28,7 +28,8 @@ const programOptions: readonly (readonly [string, string])[] = [
 ];
 
 /** Help for one command. */
-export function commandHelp(command: Command): string {
+export async function commandHelp(command: Command): Promise<string> {
+  const settings = (await command.settings?.()) ?? [];
   const operands = command.operands ?? '';
   const options = Object.entries(command.options).map(
     ([name, option]) => [spell(name, option), option.description] as const,
@@ -39,6 +40,7 @@ export function commandHelp(command: Command): string {
     heading('Options', [...options, ['-h, --help', 'Prints this.']]),
     command.examples.length === 0 ? '' : `Examples:\n${command.examples.map(example).join('\n')}`,
     ...(command.notes ?? []).map((note) => wrap(note, 0)),
+    settings.length === 0 ? '' : heading('Settings of the file', settings),
   ]);
 }
 

@@ -52,6 +52,19 @@ export async function settingsOf(program: ProgramName): Promise<z.ZodType> {
   return (await import('../consumer/settings.ts')).consumerSettings;
 }
 
+/** The settings of a program's file but those of each kind of sink, as `--help` shows them. */
+export async function settingsHelp(program: ProgramName): Promise<[key: string, text: string][]> {
+  const { describe } = await import('../config/describe.ts');
+  const { jsonSchemaOf } = await import('../config/json-schema.ts');
+  const [file] = describe(program, jsonSchemaOf(await settingsOf(program)));
+  return (file?.rows ?? [])
+    .filter(({ type }) => type !== 'settings')
+    .map((row) => {
+      const usual = row.default === undefined ? '' : ` Default ${row.default}.`;
+      return [row.key, `${row.description === '' ? row.type : row.description}${usual}`];
+    });
+}
+
 /**
  * Reads the agent's settings from the file that `-c` names.
  * @throws ConfigurationError

@@ -61,3 +61,13 @@ it('knows only two programs', async () => {
   const run = await runCommandLine(['config', 'schema', '--program', 'agnet']);
   expect(run).toMatchObject({ exitCode: 2, stderr: 'seb: --program takes agent or consumer, not "agnet"\n' });
 });
+
+it.each([
+  ['agent', 'imds.pollInterval', '1s'],
+  ['consumer', 'hub.consumerGroup', '$Default'],
+])('lists the settings of the file in the help of "seb %s"', async (program, key, usual) => {
+  const { stdout } = await runCommandLine([program, '--help']);
+  const settings = stdout.slice(stdout.indexOf('Settings of the file:'));
+  expect(settings).toContain(`\n  ${key} `);
+  expect(settings.replaceAll(/\s+/g, ' ')).toContain(`Default ${usual}.`);
+});
