@@ -56,7 +56,7 @@ export const changingOptions: CommandOptions = {
 };
 
 /**
- * Changes the deliveries that were named and prints them as they were.
+ * Changes the deliveries that were named and prints them as they stand then.
  * @returns 1 when ids were given and none of them is open
  */
 export async function changeDeliveries(
