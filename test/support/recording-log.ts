@@ -18,5 +18,12 @@ export function recordingLog(): RecordingLog {
     (fields: object, message: string): void => {
       lines.push({ level, message, fields: fields as Readonly<Record<string, unknown>> });
     };
-  return { lines, trace: at('trace'), debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  return {
+    lines,
+    trace: at('trace'),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+  };
 }

@@ -5,7 +5,7 @@ import { type AgentEnd, runAgent } from '../../src/agent/agent.ts';
 import { agentSettings } from '../../src/agent/settings.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { BridgeRecord, EventData } from '../../src/core/record.ts';
-import { recordingLog, type RecordingLog } from './recording-log.ts';
+import { type RecordingLog, recordingLog } from './recording-log.ts';
 
 export interface RunningAgent extends AsyncDisposable {
   readonly log: RecordingLog;
