@@ -116,10 +116,11 @@ describe.concurrent('Ctrl-C', { timeout }, () => {
     await using demo = startDemo();
     await demo.until('instance metadata');
     demo.child.kill('SIGINT');
-    // Sooner, the program takes it for the same wish, which came from the terminal and from npm.
-    await delay(300);
+    // Sooner, the program takes it for the same wish, which came from the terminal and from npm; later, it is over.
+    await delay(1_000);
     demo.child.kill('SIGINT');
     expect(await demo.ended()).toBe(130);
+    expect(demo.output().stdout).not.toContain('Interrupted');
     await expectNothingLeft(demo);
   });
 });
