@@ -2,7 +2,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { hashBody } from '../core/leaf.ts';
+import { resultCodeOf, resultKind } from '../sqlite.ts';
 import { applicationId, newTrail, schemaVersion } from './schema.ts';
 import { failureOf, wordsFor } from './sqlite-failure.ts';
 import { TrailUnusable } from './store.ts';
@@ -41,14 +43,30 @@ export function openForWriting(path: string): DatabaseSync {
 export function openForReading(path: string): DatabaseSync {
   if (!existsSync(path)) throw missing(path);
   return withSentence(path, () => {
-    const database = new DatabaseSync(path, { readOnly: true, timeout: openTimeoutMs });
-    return prepared(database, () => {
-      // A consumer has just begun to make it.
-      if (isBlank(database)) throw missing(path);
-      requireTrail(database, path);
-    });
+    try {
+      return readable(path, path);
+    } catch (error) {
+      if (!isSealed(path, error)) throw error;
+      return readable(new URL(`${pathToFileURL(path)}?immutable=1`), path);
+    }
   });
 }
+
+function readable(place: string | URL, path: string): DatabaseSync {
+  const database = new DatabaseSync(place, { readOnly: true, timeout: openTimeoutMs });
+  return prepared(database, () => {
+    // A consumer has just begun to make it.
+    if (isBlank(database)) throw missing(path);
+    requireTrail(database, path);
+  });
+}
+
+/**
+ * Whether the file only lies where nothing may be written: readers of a write-ahead log share a file beside it.
+ * Without a log nobody is writing, so the file can be read as it is.
+ */
+const isSealed = (path: string, error: unknown): boolean =>
+  resultCodeOf(error)?.kind === resultKind.cannotOpen && !existsSync(`${path}-wal`);
 
 const missing = (path: string): TrailUnusable =>
   new TrailUnusable(`there is no trail at ${path}; "seb consumer" makes it when it first runs`);

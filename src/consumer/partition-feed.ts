@@ -44,17 +44,20 @@ export interface PartitionFeed {
 }
 
 export function openPartitionFeed(options: FeedOptions): PartitionFeed {
-  const { partition } = options;
+  const { partition, signal } = options;
   const store = createStorer(options);
   let position = options.start;
   let inHand: Promise<void> | null = null;
   let creditSurplus = 0;
+  let isBroken = false;
 
   const take = async (events: readonly HubEvent[]): Promise<void> => {
     const fresh = events.filter(({ sequenceNumber }) => sequenceNumber > position.lastSequenceNumber);
-    if (fresh.length === 0) return;
-    if (isDoubtful(options, position, fresh)) return options.onHole();
-    position = await store(position, fresh);
+    // The SDK goes on calling for a while; what it brings then is read again by the next session.
+    if (fresh.length === 0 || isBroken || signal.aborted) return;
+    isBroken = isDoubtful(options, position, fresh);
+    if (isBroken) options.onHole();
+    else position = await store(position, fresh);
   };
 
   return {
@@ -88,10 +91,20 @@ function isDoubtful(
     holes.set(stream, first.sequenceNumber);
     return true;
   }
+  holes.delete(stream);
   const [from, to] = [lastSequenceNumber + 1, first.sequenceNumber - 1];
   log.error({ partition, stream, from, to }, 'events are missing: the hub no longer has them');
   return false;
 }
+
+// A lock passes by itself; the rest needs a person.
+const levels = {
+  locked: 'warn',
+  'disk-full': 'error',
+  damaged: 'error',
+  'read-only': 'error',
+  unexpected: 'error',
+} as const satisfies Record<UnavailableReason, keyof Log>;
 
 const retryDelayMsBase = 100;
 const retryDelayMsMax = 5_000;
@@ -102,8 +115,9 @@ function createStorer({ partition, stream, trail, clock, log, signal, onStored }
 
   const report = (reason: UnavailableReason | null): void => {
     if (reason === trouble) return;
-    if (reason === null) log.info({ partition, stream, after: trouble }, 'the partition is stored again');
-    else log.error({ partition, stream, reason }, 'the partition stands still: the trail takes nothing');
+    const where = { partition, stream };
+    if (reason === null) log.info({ ...where, after: trouble }, 'the partition is stored again');
+    else log[levels[reason]]({ ...where, reason }, 'the partition stands still: the trail takes nothing');
     trouble = reason;
   };
 

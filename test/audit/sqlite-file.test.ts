@@ -1,4 +1,5 @@
 // Opening a trail: what is no trail is refused with one sentence, and left alone.
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,6 +10,8 @@ import { openSqliteReader } from '../../src/audit/sqlite-reader.ts';
 import { emptyStream, TrailUnusable } from '../../src/audit/store.ts';
 import { asHubEvents, liveMigration } from '../support/synthetic.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const cli = join(import.meta.dirname, '../../src/cli.ts');
 
 function refusal(open: () => unknown): string {
   try {
@@ -57,6 +60,23 @@ test('a file that a consumer has just begun to make is no trail yet, and becomes
   await someTrail(path);
   await using reader = openSqliteReader(path);
   expect(await reader.counts()).toMatchObject({ entries: 3 });
+});
+
+test('a trail in a directory that may not be written to can be read', async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, 'trail.db');
+  await someTrail(path);
+  const script = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"';
+  const events = [process.execPath, cli, 'events', '--trail', path, '-o', 'jsonl'];
+  const { stdout, stderr } = spawnSync(
+    'unshare',
+    ['-rm', 'sh', '-c', script, 'sh', directory.path, ...events],
+    {
+      encoding: 'utf8',
+    },
+  );
+  expect(stderr).toBe('');
+  expect(JSON.parse(stdout)).toMatchObject({ observers: 1, status: 'completed' });
 });
 
 test('a harmed header is refused with a sentence, and the bytes stay', async () => {

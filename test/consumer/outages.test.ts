@@ -167,7 +167,9 @@ test.concurrent('while the store is locked the partition waits, says so once, an
     using database = new DatabaseSync(path);
     database.exec('BEGIN IMMEDIATE');
     await sender.send(liveMigration());
-    await until('the complaint', () => consumer.log.lines.some(({ level }) => level === 'error'));
+    await until('the complaint', () =>
+      consumer.log.lines.some(({ level, fields }) => level === 'warn' && fields['reason'] === 'locked'),
+    );
     await sender.send(liveMigration(1));
     const { managementRequests } = emulator.counters;
     await until('looks of the watchdog', () => emulator.counters.managementRequests > managementRequests + 9);
@@ -190,7 +192,9 @@ test.concurrent('a stop while the store is down leaves the batch in hand to the 
     using database = new DatabaseSync(path);
     database.exec('BEGIN IMMEDIATE');
     await sender.send(liveMigration());
-    await until('the complaint', () => consumer.log.lines.some(({ level }) => level === 'error'));
+    await until('the complaint', () =>
+      consumer.log.lines.some(({ level, fields }) => level === 'warn' && fields['reason'] === 'locked'),
+    );
     expect(await consumer.stop()).toEqual({ ok: true });
   }
   await using _consumer = startConsumer(path, emulator);

@@ -11,12 +11,12 @@ import { asHubEvents, liveMigration } from '../support/synthetic.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
-function feedInto(trail: TrailStore) {
+function feedInto(trail: TrailStore, holes = new Map<string, number>(), start = emptyStream) {
   const [over, log] = [new AbortController(), recordingLog()];
   const news = { stored: [] as number[], holes: 0 };
   const feed = openPartitionFeed({
-    ...{ partition: '0', stream: 'ns/hub/0/epoch', start: emptyStream, trail, log },
-    ...{ holes: new Map(), clock: systemClock, signal: over.signal },
+    ...{ partition: '0', stream: 'ns/hub/0/epoch', start, trail, log },
+    ...{ holes, clock: systemClock, signal: over.signal },
     onStored: ({ counts }) => news.stored.push(counts.entries),
     onHole: () => {
       news.holes += 1;
@@ -41,12 +41,31 @@ test('what came before is left out of a batch that overlaps, and it is no hole',
 test('a batch behind a hole is not stored until a new reader meets the same hole', async () => {
   using directory = temporaryDirectory();
   await using trail = openSqliteTrail(join(directory.path, 'trail.db'));
-  const { feed, news } = feedInto(trail);
-  await feed.take(events.slice(0, 2));
-  await feed.take(events.slice(4, 6));
-  expect(news).toEqual({ stored: [2], holes: 1 });
-  await feed.take(events.slice(4, 6));
-  expect(news).toEqual({ stored: [2, 2], holes: 1 });
+  const holes = new Map<string, number>();
+  const first = feedInto(trail, holes);
+  await first.feed.take(events.slice(0, 2));
+  // What comes behind the doubt is left alone, so that the doubt stays what it is.
+  for (const batch of [events.slice(4, 6), events.slice(6, 9)]) await first.feed.take(batch);
+  expect(first.news).toEqual({ stored: [2], holes: 1 });
+  const second = feedInto(trail, holes, first.feed.position());
+  for (const batch of [events.slice(4, 6), events.slice(6, 9)]) await second.feed.take(batch);
+  expect(second.news).toEqual({ stored: [2, 3], holes: 0 });
+  expect(second.log.lines).toEqual([
+    expect.objectContaining({ level: 'error', fields: expect.objectContaining({ from: 2, to: 3 }) }),
+  ]);
+});
+
+test('a hole that another reader does not meet was none', async () => {
+  using directory = temporaryDirectory();
+  await using trail = openSqliteTrail(join(directory.path, 'trail.db'));
+  const holes = new Map<string, number>();
+  const first = feedInto(trail, holes);
+  await first.feed.take(events.slice(0, 2));
+  await first.feed.take(events.slice(4, 6));
+  const second = feedInto(trail, holes, first.feed.position());
+  await second.feed.take(events.slice(2, 9));
+  expect(second.news).toEqual({ stored: [7], holes: 0 });
+  expect(second.log.lines).toEqual([]);
 });
 
 test('nothing is stored once the session is over', async () => {
