@@ -1,6 +1,7 @@
 // Appends records to a file, one JSON line each, and calls a record delivered once it is on the disk.
-import { constants, type Stats } from 'node:fs';
-import { access, type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+// `promises` and not 'node:fs/promises': in the bundle it is then loaded with the first record, not with the agent.
+import { constants, promises as disk, type Stats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as z from 'zod';
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
@@ -74,28 +75,28 @@ function openFile(path: string): Sink {
 const flags = constants.O_RDWR | constants.O_APPEND;
 
 async function openToAppend(path: string): Promise<FileHandle> {
-  await mkdir(dirname(path), { recursive: true, mode: modeOfDirectory });
+  await disk.mkdir(dirname(path), { recursive: true, mode: modeOfDirectory });
   await refusePipe(path);
-  const handle = await open(path, flags | constants.O_CREAT, modeOfFile);
+  const handle = await disk.open(path, flags | constants.O_CREAT, modeOfFile);
   await syncDirectory(dirname(path));
   return handle;
 }
 
 /** A pipe has no end to sync, and a full one would hold a thread of the program for ever. */
 async function refusePipe(path: string): Promise<void> {
-  if ((await stat(path).catch(() => null))?.isFIFO()) throw new Error('a pipe keeps no records');
+  if ((await disk.stat(path).catch(() => null))?.isFIFO()) throw new Error('a pipe keeps no records');
 }
 
 /** Makes the name of a new file as durable as its content. Not every system knows how: then nothing is lost by it. */
 async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, constants.O_RDONLY).catch(() => null);
+  const directory = await disk.open(path, constants.O_RDONLY).catch(() => null);
   await directory?.sync().catch(() => undefined);
   await directory?.close();
 }
 
 /** Whether the path still leads to the open file: log rotation renames or removes it. */
 async function isStillAt(path: string, handle: FileHandle): Promise<boolean> {
-  const there = await stat(path).catch(() => null);
+  const there = await disk.stat(path).catch(() => null);
   if (there === null) return false;
   const ours = await handle.stat();
   return ours.ino === there.ino && ours.dev === there.dev;
@@ -128,7 +129,7 @@ async function endsTorn(handle: FileHandle, { size }: Stats): Promise<boolean> {
 async function tryOut(path: string): Promise<Outcome> {
   try {
     await refusePipe(path);
-    const handle = await open(path, flags);
+    const handle = await disk.open(path, flags);
     await handle.close();
     return { status: 'delivered' };
   } catch (error) {
@@ -139,8 +140,8 @@ async function tryOut(path: string): Promise<Outcome> {
 
 async function tryDirectory(path: string): Promise<Outcome> {
   try {
-    if (!(await stat(path)).isDirectory()) return failure(null);
-    await access(path, constants.W_OK | constants.X_OK);
+    if (!(await disk.stat(path)).isDirectory()) return failure(null);
+    await disk.access(path, constants.W_OK | constants.X_OK);
     return { status: 'delivered' };
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT' && dirname(path) !== path;
