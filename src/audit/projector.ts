@@ -1,4 +1,5 @@
 // Derives the projections from entries: facts to rows, one write per event and agent however many spoke.
+
 import { createHash } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
@@ -9,6 +10,7 @@ import {
   type WitnessState,
   witnessStateOf,
 } from '../core/agent-fold.ts';
+import { canonicalName } from '../core/document.ts';
 import { type EventState, eventStateOf, joinEvents, summarizeEvent } from '../core/event-fold.ts';
 import { readRecord, type TrailRecord } from '../core/read-record.ts';
 import type { AppendCounts } from './store.ts';
@@ -80,7 +82,9 @@ function prepare(database: DatabaseSync) {
     putEvent: sql(`
       INSERT OR REPLACE INTO event (event_id, type, status, outcome, first_ms, last_ms, state)
       VALUES (?, ?, ?, ?, ?, ?, ?)`),
-    putVm: sql('INSERT OR IGNORE INTO event_vm (vm_name, event_id) VALUES (?, ?)'),
+    putVm: sql(`
+      INSERT INTO event_vm (vm_key, event_id, vm_name) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET vm_name = min(vm_name, excluded.vm_name)`),
     witness: sql(`
       SELECT phases, affected, first_ms, last_ms FROM event_observer WHERE event_id = ? AND agent_id = ?`),
     putWitness: sql(`
@@ -168,7 +172,7 @@ function writeEvent(statements: Statements, eventId: string, fresh: EventNews): 
     ...[eventId, eventType, status, outcome, firstSeenAt, lastSeenAt],
     JSON.stringify(state),
   );
-  for (const vm of fresh.vms) statements.putVm.run(vm, eventId);
+  for (const vm of fresh.vms) statements.putVm.run(canonicalName(vm), eventId, vm);
   for (const [agentId, witness] of fresh.witnesses) writeWitness(statements, eventId, agentId, witness);
 }
 

@@ -93,11 +93,12 @@ CREATE TABLE event (
 ) STRICT;
 CREATE INDEX event_time ON event (first_ms);
 
--- The VMs that an event names.
+-- The VMs that an event names: as they are compared, and as they are spelled.
 CREATE TABLE event_vm (
-  vm_name TEXT NOT NULL,
+  vm_key TEXT NOT NULL,
   event_id TEXT NOT NULL,
-  PRIMARY KEY (vm_name, event_id)
+  vm_name TEXT NOT NULL,
+  PRIMARY KEY (vm_key, event_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_vm_event ON event_vm (event_id);
 
@@ -129,7 +130,7 @@ export const projectionTables = {
   conflict: 'record_key',
   parked: 'stream, idx',
   event: 'event_id',
-  event_vm: 'vm_name, event_id',
+  event_vm: 'vm_key, event_id',
   event_observer: 'event_id, agent_id',
   agent: 'agent_id',
 } as const;

@@ -1,6 +1,8 @@
 // Answers questions to a trail in SQLite, without ever changing a byte of it.
+
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { phaseBits } from '../core/agent-fold.ts';
+import { canonicalName } from '../core/document.ts';
 import { type EventState, summarizeEvent } from '../core/event-fold.ts';
 import { openForReading, withSentence } from './sqlite-file.ts';
 import type {
@@ -37,7 +39,7 @@ function eventsOf(database: DatabaseSync, query: EventQuery): TrailEvent[] {
     .prepare(`SELECT event_id, state FROM event ${clause} ORDER BY first_ms DESC, event_id DESC LIMIT ?`)
     .all(...values, query.limit);
   const observersOf = observerCounts(database);
-  const vmsOf = database.prepare('SELECT vm_name FROM event_vm WHERE event_id = ? ORDER BY vm_name');
+  const vmsOf = database.prepare('SELECT vm_name FROM event_vm WHERE event_id = ? ORDER BY vm_key');
   return rows.reverse().map((row) => {
     const eventId = String(row['event_id']);
     return {
@@ -59,13 +61,13 @@ function conditionsOf({ type, since, until, vm }: EventQuery): { clause: string;
   if (type !== undefined) narrow('type = ? COLLATE NOCASE', type);
   if (since !== undefined) narrow('last_ms >= ?', since);
   if (until !== undefined) narrow('first_ms < ?', until);
-  if (vm !== undefined) narrow(`event_id IN (${eventsOfVm})`, vm.replace(/^_/, '').toLowerCase(), vm, vm);
+  if (vm !== undefined) narrow(`event_id IN (${eventsOfVm})`, canonicalName(vm), vm, vm);
   return { clause: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
 }
 
 // An event names VMs; whoever knows a VM by an id finds it through the agent that runs on it.
 const eventsOfVm = `
-  SELECT event_id FROM event_vm WHERE vm_name = ?
+  SELECT event_id FROM event_vm WHERE vm_key = ?
   UNION
   SELECT event_id FROM event_observer JOIN agent USING (agent_id)
   WHERE affected = 1 AND (vm_id = ? COLLATE NOCASE OR resource_id = ? COLLATE NOCASE)`;

@@ -68,7 +68,7 @@ export interface EventFacts {
   readonly notBefore: string | null;
   readonly durationSeconds: number | null;
   readonly description: string | null;
-  /** The VMs it names, in the form in which names are compared. */
+  /** The VMs it names, each once, as spelled but for the underscore of api-version 2017-03-01. */
   readonly vms: readonly string[];
 }
 
@@ -172,7 +172,10 @@ function readEvent(data: unknown, transition: TransitionKind): EventFacts | 'no-
 function readNames(wire: unknown): readonly string[] {
   if (!Array.isArray(wire)) return [];
   const names = wire.slice(0, vmsMax).filter((name) => typeof name === 'string' && name !== '');
-  return [...new Set(names.map((name: string) => canonicalName(name).slice(0, idLengthMax)))].sort();
+  const spelled = names.map((name: string) => name.toWellFormed().replace(/^_/, '').slice(0, idLengthMax));
+  // Of several spellings the lowest: which one stays does not depend on their order.
+  const lowestLast = spelled.sort().reverse();
+  return [...new Map(lowestLast.map((name) => [canonicalName(name), name])).values()].sort();
 }
 
 function readAgent(data: unknown, source: string): AgentFacts {

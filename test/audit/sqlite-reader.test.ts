@@ -104,3 +104,16 @@ test('streams tell how far each partition has come', () =>
       { name: 'ns/hub/0/epoch', size: 3, lastSequenceNumber: 2, lastEnqueuedMs: synthesisAt + 2_000 },
     ]);
   }));
+
+test('a VM is shown as it is spelled, and found however it is spelled', () => {
+  const spelled = (kind: 'scheduled' | 'started', resources: readonly string[], sequence: number) =>
+    saying({ kind, vm: 0, sequence, event: freeze(0, { resources }) });
+  const records = [spelled('started', ['_Web-0', 'DB-1'], 2), spelled('scheduled', ['web-0', 'db-1'], 1)];
+  return withTrail(records, async (reader) => {
+    const found = await Promise.all(
+      ['WEB-0', 'web-0', '_web-0', 'db-1', 'web'].map((vm) => reader.events({ vm, limit: 9 })),
+    );
+    expect(found.map(({ length }) => length)).toEqual([1, 1, 1, 1, 0]);
+    expect(found[0]?.[0]?.vms).toEqual(['DB-1', 'Web-0']);
+  });
+});

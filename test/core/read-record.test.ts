@@ -103,7 +103,7 @@ test('numbers and texts that a store could not hold are read as missing or made 
     status: 'record',
     record: {
       agent: { sequence: null, version: 'a\ufffdb' },
-      event: { durationSeconds: null, vms: ['web-1'] },
+      event: { durationSeconds: null, vms: ['WEB-1'] },
     },
   });
 });
