@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { TrailCounts } from '../../src/audit/store.ts';
 import { balanceOf } from '../../src/commands/demo/balance.ts';
 import { linePrinter } from '../../src/commands/demo/line.ts';
@@ -150,9 +150,15 @@ describe('the call', () => {
 });
 
 describe('a line', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs();
+  });
+
   const line = { place: 'hub', what: 'started', event: 'Freeze c7061bac', detail: 'x'.repeat(200) } as const;
 
   it('is in colour and cut to fit on a terminal', () => {
+    vi.stubEnv('FORCE_COLOR', undefined);
+    vi.stubEnv('NO_COLOR', undefined);
     const { context, stdout } = stage({}, 80);
     linePrinter(context.stdout, performance.now())(line);
     expect(stdout.text).toContain('\u001b[35mhub     \u001b[39m');
@@ -162,16 +168,14 @@ describe('a line', () => {
 
   it('is plain where NO_COLOR is set', () => {
     const { context, stdout } = stage({}, 80);
-    process.env['NO_COLOR'] = '1';
-    try {
-      linePrinter(context.stdout, performance.now())(line);
-    } finally {
-      delete process.env['NO_COLOR'];
-    }
+    vi.stubEnv('FORCE_COLOR', undefined);
+    vi.stubEnv('NO_COLOR', '1');
+    linePrinter(context.stdout, performance.now())(line);
     expect(stdout.text).toBe(stripVTControlCharacters(stdout.text));
   });
 
   it('is plain and whole in a pipe', () => {
+    vi.stubEnv('FORCE_COLOR', undefined);
     const { context, stdout } = stage({});
     linePrinter(context.stdout, performance.now())(line);
     expect(stdout.text).toMatch(/^ +0\.0 s {2}hub +started +Freeze c7061bac +x{200}\n$/);

@@ -74,9 +74,9 @@ test('control characters in a value reach neither the terminal nor a line of a s
 });
 
 test('a terminal gets colours unless NO_COLOR says otherwise, and a pipe gets none', async () => {
-  expect(await print({ output: 'table' })).not.toContain('\u001b');
-  vi.stubEnv('TERM', 'xterm-256color');
+  vi.stubEnv('FORCE_COLOR', undefined);
   vi.stubEnv('NO_COLOR', undefined);
+  expect(await print({ output: 'table' })).not.toContain('\u001b');
   expect(await print({}, 80)).toContain('\u001b');
   vi.stubEnv('NO_COLOR', '1');
   expect(await print({}, 80)).not.toContain('\u001b');

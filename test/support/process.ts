@@ -22,7 +22,7 @@ export function startNode(
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd,
-    env: env ?? process.env,
+    env: env ?? plainEnvironment(),
   });
   const kept = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -66,4 +66,10 @@ export async function runNode(
   await using running = startNode(args, options);
   const exitCode = await running.ended();
   return { exitCode, ...running.output() };
+}
+
+/** This process's environment, but for the wish of a terminal that runs the tests to have everything coloured. */
+function plainEnvironment(): NodeJS.ProcessEnv {
+  const { FORCE_COLOR: _, ...others } = process.env;
+  return others;
 }

@@ -13,10 +13,15 @@ export interface Stage {
 export function stage(options: OptionValues, terminalColumns?: number): Stage {
   const [stdout, stderr] = [new TextSink(), new TextSink()];
   if (terminalColumns !== undefined) {
-    // The colours of a real terminal: Node's own reading of the environment.
-    const { getColorDepth } = WriteStream.prototype;
     Object.assign(stdout, { isTTY: true, columns: terminalColumns, getColorDepth });
   }
   const { signal } = new AbortController();
   return { context: { options, operands: [], stdout, stderr, signal }, stdout, stderr };
+}
+
+/** Node's own reading of a terminal that knows colours, wherever the tests run: only NO_COLOR has a say. */
+function getColorDepth(): number {
+  const { NO_COLOR } = process.env;
+  const wishes = NO_COLOR === undefined ? {} : { NO_COLOR };
+  return WriteStream.prototype.getColorDepth({ TERM: 'xterm-256color', ...wishes });
 }
