@@ -10,7 +10,7 @@ import { balanceOf } from '../../src/commands/demo/balance.ts';
 import { linePrinter } from '../../src/commands/demo/line.ts';
 import type { TrailRecord } from '../../src/core/read-record.ts';
 import { runCommandLine } from '../support/command-line.ts';
-import { type RunningProcess, startNode } from '../support/process.ts';
+import { plainEnvironment, type RunningProcess, startNode } from '../support/process.ts';
 import { projectRoot } from '../support/source-files.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { stage } from '../support/terminal.ts';
@@ -24,7 +24,7 @@ function startDemo(...words: readonly string[]): RunningDemo {
   const directory = temporaryDirectory();
   const running = startNode(['src/cli.ts', 'demo', ...words], {
     cwd: projectRoot,
-    env: { ...process.env, TMPDIR: directory.path },
+    env: { ...plainEnvironment(), TMPDIR: directory.path },
   });
   const end = async (): Promise<void> => {
     await running[Symbol.asyncDispose]();

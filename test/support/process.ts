@@ -69,7 +69,7 @@ export async function runNode(
 }
 
 /** This process's environment, but for the wish of a terminal that runs the tests to have everything coloured. */
-function plainEnvironment(): NodeJS.ProcessEnv {
+export function plainEnvironment(): NodeJS.ProcessEnv {
   const { FORCE_COLOR: _, ...others } = process.env;
   return others;
 }
