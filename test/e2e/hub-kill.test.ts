@@ -63,6 +63,8 @@ test('a hub killed in the middle of batches costs the trail nothing and doubles 
   using directory = temporaryDirectory();
   const [store, path] = [join(directory.path, 'hub.log'), join(directory.path, 'trail.db')];
   let hub = await startHub(store);
+  await using ending = new AsyncDisposableStack();
+  ending.defer(async () => await hub[Symbol.asyncDispose]());
   const { place } = hub;
   const port = /:(\d+);/.exec(place.connectionString)?.[1] ?? '';
   await using consumer = startConsumer(path, place, { watchIntervalMs: 500 });
