@@ -38,7 +38,7 @@ export async function deliver(open: OpenSink, runtime: DeliverRuntime): Promise<
     const { delivery, record } = next;
     const outcome = await attempt(open, record, runtime);
     // An attempt that we ended ourselves says nothing about the sink, and does not count.
-    if (outcome.status === 'retryable' && outcome.reason === 'aborted') continue;
+    if (signal.aborted && outcome.status === 'retryable' && outcome.reason === 'aborted') break;
     const history = historyOf(delivery, record, staleSequence);
     staleSequence = outcome.status === 'retryable' && outcome.stale === true ? delivery.sequence : -1;
     const verdict = judge(outcome, history, open.policy, { now: clock.now(), random: Math.random() });

@@ -92,8 +92,10 @@ async function run(runtime: WatchRuntime, memory: Memory): Promise<void> {
     memory.source = decision.history;
     tellSource(decision, runtime.log);
     lookAround(runtime, memory);
-    // From start to start, so that a slow answer does not stretch the interval.
-    await clock.sleep(decision.delayMs - (clock.monotonic() - startedMs), signal);
+    // From start to start, so that a slow answer does not stretch the interval; but a wait that IMDS asks for
+    // begins with its answer.
+    const spentMs = poll.status === 'throttled' ? 0 : clock.monotonic() - startedMs;
+    await clock.sleep(decision.delayMs - spentMs, signal);
   }
 }
 

@@ -3,9 +3,8 @@ import { runAgent } from '../agent/agent.ts';
 import { agentSettings } from '../agent/settings.ts';
 import { systemClock } from '../clock.ts';
 import { loadConfiguration } from '../config/load.ts';
-import { plainSecrets } from '../config/secret.ts';
-import { openLog } from '../log.ts';
 import { defineCommand } from './command.ts';
+import { runLongProgram } from './long-program.ts';
 import { chosenFile, fileOption, settingsHelp } from './program.ts';
 
 export const agent = defineCommand({
@@ -26,20 +25,12 @@ export const agent = defineCommand({
   settings: () => settingsHelp('agent'),
   async run(context) {
     const settings = loadConfiguration(chosenFile(context, 'agent'), agentSettings);
-    const log = openLog('agent', settings.log.level);
-    for (const setting of plainSecrets(settings)) {
-      log.warn(
-        { setting },
-        'a secret stands in the configuration file; { file: PATH } keeps it out of backups',
-      );
-    }
-    if (Object.keys(settings.sinks).length === 0) {
-      log.warn({}, 'no sinks are configured: what happens is recorded on this disk and goes nowhere');
-    }
-    const reopening = context.onHangup === undefined ? {} : { onReopen: context.onHangup };
-    const end = await runAgent(settings, { clock: systemClock, log, signal: context.signal, ...reopening });
-    if (end.ok) return 0;
-    context.stderr.write(`seb: ${end.reason}\n`);
-    return 1;
+    return await runLongProgram('agent', settings, context, async (log) => {
+      if (Object.keys(settings.sinks).length === 0) {
+        log.warn({}, 'no sinks are configured: what happens is recorded on this disk and goes nowhere');
+      }
+      const reopening = context.onHangup === undefined ? {} : { onReopen: context.onHangup };
+      return await runAgent(settings, { clock: systemClock, log, signal: context.signal, ...reopening });
+    });
   },
 });

@@ -1,11 +1,10 @@
 // `seb consumer`: reads the hub into the trail until it is told to stop.
 import { systemClock } from '../clock.ts';
 import { loadConfiguration } from '../config/load.ts';
-import { plainSecrets } from '../config/secret.ts';
 import { runConsumer } from '../consumer/consumer.ts';
 import { consumerSettings } from '../consumer/settings.ts';
-import { openLog } from '../log.ts';
 import { defineCommand } from './command.ts';
+import { runLongProgram } from './long-program.ts';
 import { chosenFile, fileOption, settingsHelp } from './program.ts';
 
 export const consumer = defineCommand({
@@ -26,16 +25,8 @@ export const consumer = defineCommand({
   settings: () => settingsHelp('consumer'),
   async run(context) {
     const settings = loadConfiguration(chosenFile(context, 'consumer'), consumerSettings);
-    const log = openLog('consumer', settings.log.level);
-    for (const setting of plainSecrets(settings)) {
-      log.warn(
-        { setting },
-        'a secret stands in the configuration file; { file: PATH } keeps it out of backups',
-      );
-    }
-    const end = await runConsumer(settings, { clock: systemClock, log, signal: context.signal });
-    if (end.ok) return 0;
-    context.stderr.write(`seb: ${end.reason}\n`);
-    return 1;
+    return await runLongProgram('consumer', settings, context, (log) =>
+      runConsumer(settings, { clock: systemClock, log, signal: context.signal }),
+    );
   },
 });

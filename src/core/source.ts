@@ -46,7 +46,7 @@ export interface SourcePolicy {
 /** What one outcome came to. */
 export interface SourceDecision {
   readonly history: SourceHistory;
-  /** Ms from the start of this poll to the start of the next. */
+  /** Ms from the start of this poll to the start of the next; after `throttled`, from its answer. */
   readonly delayMs: number;
   /** The state is new: say so, once. */
   readonly changed: boolean;

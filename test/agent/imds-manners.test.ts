@@ -2,6 +2,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { test as each, expect } from 'vitest';
 import { type ImdsEmulator, startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
@@ -79,6 +81,31 @@ test.each([
   await until('the poll after it', () => polls(imds).length > at);
   const waited = (polls(imds)[at]?.at ?? 0) - (polls(imds)[at - 1]?.at ?? 0);
   expect(waited).toBeGreaterThanOrEqual(1_990);
+});
+
+test('a wait that IMDS asks for begins with its answer, however slow that was', async () => {
+  using directory = temporaryDirectory();
+  const times: number[] = [];
+  const server = http.createServer((request, response) => {
+    if (!request.url?.includes('/scheduledevents')) return response.end('{}');
+    times.push(performance.now());
+    if (times.length !== 2) return response.end('{"DocumentIncarnation":1,"Events":[]}');
+    return setTimeout(() => {
+      times.push(performance.now());
+      response.writeHead(429, { 'Retry-After': '1' }).end();
+    }, 800);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await using closing = new AsyncDisposableStack();
+  closing.defer(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await using _agent = startAgent(directory.path, `http://127.0.0.1:${port}`);
+  await until('the poll after the wait', () => times.length >= 4);
+  expect((times[3] ?? 0) - (times[2] ?? 0)).toBeGreaterThanOrEqual(990);
 });
 
 const moods: readonly [string, ImdsFault][] = [
