@@ -10,6 +10,7 @@ import { readArguments } from '../src/commands/arguments.ts';
 import { registry } from '../src/commands/registry.ts';
 import { parseConfiguration } from '../src/config/load.ts';
 import { consumerSettings } from '../src/consumer/settings.ts';
+import { openPassingMemory } from '../src/sinks/memory.ts';
 import type { SinkType } from '../src/sinks/sink.ts';
 import { openInbox } from './support/inbox.ts';
 import { codeBlocks, commandLines, pageText } from './support/markdown.ts';
@@ -138,7 +139,11 @@ describe('the recipe for a sink in CONTRIBUTING.md', () => {
     const sinkType = await loadRecipe(file);
     await using inbox = await openInbox();
     const settings = sinkType.settings.parse({ url: inbox.url, allowHttp: true });
-    await using sink = sinkType.open(settings, { imdsEndpoint: inbox.url, version: '1.0.0' });
+    await using sink = sinkType.open(settings, {
+      imdsEndpoint: inbox.url,
+      version: '1.0.0',
+      memory: openPassingMemory(),
+    });
     const { record, bytes } = outgoing(sampleRecord());
     expect(await sink.send({ record, bytes }, new AbortController().signal)).toEqual({ status: 'delivered' });
     expect(inbox.requests[0]?.body.toString()).toBe(`${record.severitytext} ${record.id}`);

@@ -4,6 +4,7 @@ import { EventHubProducerClient } from '@azure/event-hubs';
 import { Agent, request } from 'undici';
 import { messageOf } from '../../src/sinks/eventhubs-message.ts';
 import { openSink, sinkSettings } from '../../src/sinks/index.ts';
+import { openPassingMemory } from '../../src/sinks/memory.ts';
 import type { OutgoingRecord } from '../../src/sinks/sink.ts';
 import { type RunningProcess, startNode } from '../../test/support/process.ts';
 import { outgoingRecords } from '../../test/support/records.ts';
@@ -52,7 +53,7 @@ async function postToServer(count: number): Promise<BenchResult[]> {
 }
 
 function openOurs(given: object): Contestant {
-  const context = { imdsEndpoint: 'http://127.0.0.1:9', version: 'bench' };
+  const context = { imdsEndpoint: 'http://127.0.0.1:9', version: 'bench', memory: openPassingMemory() };
   const { sink } = openSink('bench', sinkSettings.parse(given), context);
   const { signal } = new AbortController();
   return {

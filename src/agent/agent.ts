@@ -49,8 +49,14 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
 
   const stopping = stopSignals(runtime.signal);
   const { signal } = stopping;
-  const context = { imdsEndpoint: settings.imds.endpoint, version };
-  const sinks = Object.entries(settings.sinks).map(([name, sink]) => openSink(name, sink, context));
+  const { sizeMax, keepDelivered, keepDead } = settings.outbox;
+  const limits = { sizeMax, keepDeliveredMs: keepDelivered, keepDeadMs: keepDead };
+  const routes = Object.entries(settings.sinks).map(([name, { filter }]) => ({ name, filter }));
+  const outbox = resources.use(new Outbox({ directory: settings.stateDir, routes, limits, clock, log }));
+  const place = { imdsEndpoint: settings.imds.endpoint, version };
+  const sinks = Object.entries(settings.sinks).map(([name, sink]) =>
+    openSink(name, sink, { ...place, memory: outbox.memoryOf(name) }),
+  );
   // Side by side: each may take a while to let go of a dead connection, and all of it has 10 s.
   resources.defer(async () => {
     await Promise.all(sinks.map(({ sink }) => sink[Symbol.asyncDispose]()));
@@ -60,11 +66,6 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
   });
 
   const boot = bootId(clock.now());
-  const { sizeMax, keepDelivered, keepDead } = settings.outbox;
-  const limits = { sizeMax, keepDeliveredMs: keepDelivered, keepDeadMs: keepDead };
-  const outbox = resources.use(
-    new Outbox({ directory: settings.stateDir, routes: sinks, limits, clock, log }),
-  );
   const journal = openJournal(outbox, log);
   const mark = resources.use(openPollMark(settings.stateDir));
   const imds = resources.use(openImds(settings.imds));

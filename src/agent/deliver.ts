@@ -72,15 +72,19 @@ function teller(sink: string, log: Log): (verdict: Verdict, delivery: StoredDeli
   let last = 'delivered';
   return (verdict, delivery) => {
     const fields = { sink, sequence: delivery.sequence, attempts: delivery.attempts + 1 };
-    const now = verdict.state === 'delivered' ? 'delivered' : `${verdict.state} ${verdict.reason}`;
+    const now = 'reason' in verdict ? `${verdict.state} ${verdict.reason}` : verdict.state;
     if (verdict.state === 'dead') log.error({ ...fields, reason: verdict.reason }, 'a delivery is dead');
-    else if (now !== last) tellChange(verdict, fields, log);
-    last = now;
+    else if (verdict.state !== 'superseded' && now !== last) tellChange(verdict, fields, log);
+    if (verdict.state !== 'superseded') last = now;
     log.debug({ ...fields, verdict: now }, 'attempt');
   };
 }
 
-function tellChange(verdict: Exclude<Verdict, { state: 'dead' }>, fields: object, log: Log): void {
+function tellChange(
+  verdict: Exclude<Verdict, { state: 'dead' | 'superseded' }>,
+  fields: object,
+  log: Log,
+): void {
   if (verdict.state === 'delivered') log.info(fields, 'the sink takes records again');
   else if (verdict.state === 'pending')
     log.warn({ ...fields, reason: verdict.reason }, 'the sink does not take records now');

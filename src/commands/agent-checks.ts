@@ -2,6 +2,7 @@
 import { openImds } from '../agent/imds.ts';
 import type { AgentSettings } from '../agent/settings.ts';
 import { openSink, type SinkSettings } from '../sinks/index.ts';
+import { openPassingMemory } from '../sinks/memory.ts';
 import { version } from '../version.ts';
 import { complaintOf } from './complaint.ts';
 import { type Check, directoryCheck } from './reach.ts';
@@ -30,7 +31,11 @@ const imdsCheck = (settings: AgentSettings['imds']): Check => ({
 export const sinkCheck = (name: string, settings: SinkSettings, imdsEndpoint: string): Check => ({
   name: `sink ${name}`,
   run: async (signal) => {
-    const { sink, type } = openSink(name, settings, { imdsEndpoint, version });
+    const { sink, type } = openSink(name, settings, {
+      imdsEndpoint,
+      version,
+      memory: openPassingMemory(),
+    });
     await using owned = sink;
     const { ok, detail } = await owned.check(signal);
     return { ok, detail: `${type}: ${detail}` };

@@ -7,7 +7,7 @@ import { chosenZone, readMoment, writeMoment, zoneOptions } from './moment.ts';
 import { fileOption, loadAgentSettings } from './program.ts';
 import { type Column, outputFormat, outputOptions, printRows, type Tone } from './table.ts';
 
-const states: readonly CareState[] = ['pending', 'suspended', 'dead', 'delivered', 'discarded'];
+const states: readonly CareState[] = ['pending', 'suspended', 'dead', 'delivered', 'discarded', 'superseded'];
 
 /** Those that a person may have to do something about. */
 export const openStates: readonly CareState[] = ['pending', 'suspended', 'dead'];
@@ -112,6 +112,7 @@ const tones: Readonly<Record<CareState, Tone | undefined>> = {
   dead: 'red',
   delivered: 'green',
   discarded: 'dim',
+  superseded: 'dim',
 };
 
 /** The columns of a table of deliveries. */

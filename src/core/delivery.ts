@@ -1,14 +1,22 @@
 // Turns what a sink answered into what becomes of the delivery: the only place where retry is decided.
+import type { SlackError } from './answer-table.ts';
 
 /** Why an attempt did not deliver: a closed list, so that no secret can travel in a reason. */
 export type DeliveryReason =
   | `http-${number}`
+  | `slack-${SlackError}`
   | 'connection-refused'
   | 'connection-reset'
   | 'host-unreachable'
   | 'name-not-found'
   | 'timeout'
   | 'tls'
+  | 'tls-name-mismatch'
+  | 'tls-expired'
+  | 'tls-untrusted'
+  | 'proxy-unreachable'
+  | 'proxy-authentication'
+  | 'proxy-refused'
   | 'egress-blocked'
   | 'invalid-url'
   | 'invalid-header'
@@ -24,6 +32,10 @@ export type DeliveryReason =
   | 'file-unwritable'
   | 'broken-pipe'
   | 'protocol'
+  | 'unexpected-answer'
+  | 'trigger-disabled'
+  | 'handshake-refused'
+  | 'template'
   | 'aborted'
   | 'unexpected'
   | 'expired'
@@ -41,11 +53,19 @@ export type Outcome =
       readonly reason: DeliveryReason;
       /** The sink asked to be left alone for so long: all of it, not only this record. */
       readonly retryAfterMs?: number;
-      /** A reused connection died before an answer: one immediate second try is due. */
+      /** What mends this takes at least so long, though nobody asked for the wait: it holds up no urgent record. */
+      readonly delayMsMin?: number;
+      /** A reused connection died before an answer, or a kept token was refused: one immediate second try is due. */
       readonly stale?: boolean;
     }
   | { readonly status: 'rejected'; readonly reason: DeliveryReason }
-  | { readonly status: 'unavailable'; readonly reason: DeliveryReason };
+  | {
+      readonly status: 'unavailable';
+      readonly reason: DeliveryReason;
+      /** Often over within minutes, such as a 404 while a receiver is deployed: probed often at first. */
+      readonly passing?: boolean;
+      readonly retryAfterMs?: number;
+    };
 
 /** What the agent made of it. */
 export type Verdict =
@@ -58,7 +78,9 @@ export type Verdict =
       readonly pauseUntil?: number;
     }
   | { readonly state: 'suspended'; readonly dueAt: number; readonly reason: DeliveryReason }
-  | { readonly state: 'dead'; readonly reason: DeliveryReason };
+  | { readonly state: 'dead'; readonly reason: DeliveryReason }
+  /** A newer phase of the same event is queued for the same sink, and says all that this one would. */
+  | { readonly state: 'superseded' };
 
 /** What happened to the delivery before, this attempt included. */
 export interface DeliveryHistory {
@@ -68,6 +90,8 @@ export interface DeliveryHistory {
   readonly committedAt: number;
   /** The attempt before this one ended the same way at once, on a stale connection. */
   readonly retriedAtOnce?: boolean;
+  /** Epoch ms at which the sink began to be unavailable without an answer of another kind since; none = just now. */
+  readonly unavailableSince?: number;
 }
 
 /** How patient a sink is with records it does not get rid of. */
@@ -76,6 +100,8 @@ export interface DeliveryPolicy {
   readonly delayMsMax: number;
   readonly ageMsMax: number;
   readonly probeIntervalMs: number;
+  /** Whether a phase of an event is skipped once a newer one is queued: a person wants to know how things stand. */
+  readonly supersedes: boolean;
 }
 
 const minute = 60_000;
@@ -86,10 +112,19 @@ export const dataPolicy: DeliveryPolicy = {
   delayMsMax: 5 * minute,
   ageMsMax: 7 * 24 * 60 * minute,
   probeIntervalMs: 15 * minute,
+  supersedes: false,
 };
 
 /** Chat: prompt and soon over, because a person reads it. */
-export const chatPolicy: DeliveryPolicy = { ...dataPolicy, delayMsMax: minute, ageMsMax: 60 * minute };
+export const chatPolicy: DeliveryPolicy = {
+  ...dataPolicy,
+  delayMsMax: minute,
+  ageMsMax: 60 * minute,
+  supersedes: true,
+};
+
+// How long a fault that is often over within minutes is taken for one of those.
+const passingMs = 15 * minute;
 
 // A receiver's clock or header may be wrong; a day is the longest that anyone is left alone.
 const retryAfterMsMax = 24 * 60 * minute;
@@ -112,17 +147,30 @@ export function judge(
   if (outcome.status === 'delivered') return { state: 'delivered' };
   if (outcome.status === 'rejected') return { state: 'dead', reason: outcome.reason };
   if (draw.now - history.committedAt >= policy.ageMsMax) return { state: 'dead', reason: 'expired' };
-  if (outcome.status === 'unavailable') {
-    return { state: 'suspended', dueAt: draw.now + policy.probeIntervalMs, reason: outcome.reason };
-  }
+  if (outcome.status === 'unavailable') return suspended(outcome, history, policy, draw);
   if (outcome.stale === true && history.retriedAtOnce !== true) {
     return { state: 'pending', dueAt: draw.now, reason: outcome.reason };
   }
-  // Whole ms, because times are kept as integers; rounded up, because it is a lower bound.
-  const asked = Math.ceil(Math.min(Math.max(outcome.retryAfterMs || 0, 0), retryAfterMsMax));
-  const dueAt = draw.now + asked + backoffMs(history.attempts, policy, draw.random);
+  const asked = askedMs(outcome);
+  const floor = Math.max(asked, outcome.delayMsMin ?? 0);
+  const dueAt = draw.now + floor + backoffMs(history.attempts, policy, draw.random);
   const pause = asked > 0 ? { pauseUntil: draw.now + asked } : {};
   return { state: 'pending', dueAt, reason: outcome.reason, ...pause };
+}
+
+/** Whole ms, because times are kept as integers; rounded up, because it is a lower bound. */
+const askedMs = ({ retryAfterMs }: { readonly retryAfterMs?: number }): number =>
+  Math.ceil(Math.min(Math.max(retryAfterMs || 0, 0), retryAfterMsMax));
+
+function suspended(
+  outcome: Extract<Outcome, { status: 'unavailable' }>,
+  history: DeliveryHistory,
+  policy: DeliveryPolicy,
+  { now, random }: Draw,
+): Verdict {
+  const young = outcome.passing === true && now - (history.unavailableSince ?? now) < passingMs;
+  const delayMs = young ? backoffMs(history.attempts, policy, random) : policy.probeIntervalMs;
+  return { state: 'suspended', dueAt: now + Math.max(delayMs, askedMs(outcome)), reason: outcome.reason };
 }
 
 /**

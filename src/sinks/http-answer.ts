@@ -1,4 +1,5 @@
 // What an HTTP answer, or the lack of one, means for a delivery.
+import { type Meaning, meaningOfStatus, type Receiver } from '../core/answer-table.ts';
 import type { DeliveryReason, Outcome } from '../core/delivery.ts';
 import { codesOf, networkReason } from './network-fault.ts';
 
@@ -11,28 +12,26 @@ export interface HttpAnswer {
   readonly body: string;
 }
 
-// The record is at fault: the same bytes would meet the same answer for ever.
-const rejectedStatuses: readonly number[] = [501, 505];
-// The sink is at fault, and every record would meet the same answer.
-const unavailableStatuses: readonly number[] = [401, 403, 404, 410];
-// 407 is a proxy's, 421 asks for another connection, 425 for another moment.
-const retryableStatuses: readonly number[] = [407, 408, 421, 425, 429];
+/**
+ * What an answer means, by its status alone.
+ * @param now epoch ms
+ * @param receiver whose column of the table counts
+ */
+export function outcomeOfAnswer(answer: HttpAnswer, now: number, receiver: Receiver = 'webhook'): Outcome {
+  const { status } = answer;
+  return outcomeOf(meaningOfStatus(status, receiver), `http-${status}`, retryAfterMs(answer, now));
+}
 
 /**
- * What the answer of a plain webhook receiver means.
- * @param now epoch ms
+ * The outcome that a meaning stands for.
+ * @param askedMs how long the receiver asked to be left alone; null when it did not
  */
-export function outcomeOfAnswer(answer: HttpAnswer, now: number): Outcome {
-  const { status } = answer;
-  const reason: DeliveryReason = `http-${status}`;
-  if (status >= 200 && status < 300) return { status: 'delivered' };
-  // Never followed: a redirected POST may arrive as an empty GET and still be answered with 200.
-  if (status >= 300 && status < 400) return { status: 'unavailable', reason };
-  if (unavailableStatuses.includes(status)) return { status: 'unavailable', reason };
-  const isClientFault = status >= 400 && status < 500 && !retryableStatuses.includes(status);
-  if (isClientFault || rejectedStatuses.includes(status)) return { status: 'rejected', reason };
-  const asked = retryAfterMs(answer, now);
-  return { status: 'retryable', reason, ...(asked === null ? {} : { retryAfterMs: asked }) };
+export function outcomeOf(meaning: Meaning, reason: DeliveryReason, askedMs: number | null): Outcome {
+  if (meaning === 'delivered') return { status: 'delivered' };
+  if (meaning === 'dead') return { status: 'rejected', reason };
+  const asked = askedMs === null ? {} : { retryAfterMs: askedMs };
+  if (meaning === 'retry') return { status: 'retryable', reason, ...asked };
+  return { status: 'unavailable', reason, ...asked, ...(meaning === 'passing' ? { passing: true } : {}) };
 }
 
 const httpDate = /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
@@ -81,7 +80,7 @@ export function outcomeOfError(error: unknown, reused: boolean): Outcome {
   const fault = first(codes, (code) => reasonsOfSettings[code]);
   if (fault !== undefined) return { status: 'unavailable', reason: fault };
   const reason = first(codes, reasonOfCode) ?? 'unexpected';
-  if (reason === 'tls') return { status: 'retryable', reason, retryAfterMs: tlsPauseMs };
+  if (reason === 'tls') return { status: 'retryable', reason, delayMsMin: tlsPauseMs };
   const stale = reused && reason === 'connection-reset';
   return { status: 'retryable', reason, ...(stale ? { stale } : {}) };
 }

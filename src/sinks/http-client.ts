@@ -14,20 +14,22 @@ export interface HttpClientOptions extends ConnectorOptions {
 
 export interface HttpRequest {
   readonly url: URL;
+  /** POST unless given. */
+  readonly method?: 'POST' | 'OPTIONS';
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
 
 export interface HttpClient extends AsyncDisposable {
   /**
-   * One POST; redirects are not followed.
+   * One request; redirects are not followed.
    * @throws what undici throws, and EgressBlocked: the caller knows what it means
    */
   post(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
   /** Connects and hangs up. @throws as `post` does */
   connect(url: URL, signal: AbortSignal): Promise<void>;
-  /** How many connections were opened so far: a request that opened none went over an old one. */
-  readonly connections: number;
+  /** Whether the last request went over a connection that had served another one before. */
+  readonly reused: boolean;
 }
 
 // Enough for every answer that a sink has to understand.
@@ -47,6 +49,7 @@ interface Loaded {
 export function openHttpClient(options: HttpClientOptions): HttpClient {
   let loaded: Promise<Loaded> | null = null;
   let connections = 0;
+  let connectionsBefore = -1;
 
   const load = async (): Promise<Loaded> => {
     const connect = await openGuardedConnector(options);
@@ -65,17 +68,21 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
   };
 
   return {
-    get connections() {
-      return connections;
+    get reused() {
+      return connections === connectionsBefore;
     },
     post: async (request, signal) => {
+      connectionsBefore = connections;
       loaded ??= load();
       const answer = await post(request, await loaded, signal);
       // 421: this receiver wants to be spoken to over another connection.
       if (answer.status === 421) await letGo();
       return answer;
     },
-    connect: async (url, signal) => await tryConnecting(await openGuardedConnector(options), url, signal),
+    connect: async (url, signal) => {
+      connectionsBefore = -1;
+      await tryConnecting(await openGuardedConnector(options), url, signal);
+    },
     [Symbol.asyncDispose]: letGo,
   };
 }
@@ -97,11 +104,11 @@ async function loadUndici(headersTimeout: number, connect: Connector): Promise<L
 }
 
 async function post(
-  { url, headers, body }: HttpRequest,
+  { url, method = 'POST', headers, body }: HttpRequest,
   { agent: dispatcher, request }: Loaded,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const answer = await request(url, { dispatcher, method: 'POST', headers, body, signal });
+  const answer = await request(url, { dispatcher, method, headers, body, signal });
   return { status: answer.statusCode, headers: answer.headers, body: await firstBytes(answer.body) };
 }
 

@@ -3,9 +3,8 @@ import * as z from 'zod';
 import { duration } from '../config/duration.ts';
 import { secret } from '../config/secret.ts';
 
-/** To be spread into the settings of a sink. */
-export const httpSettings = {
-  url: secret().describe('Where to POST. Counts as a secret: many receivers put their key into it.'),
+/** How to reach a receiver: to be spread into the settings of a sink. */
+export const connectionSettings = {
   allowHttp: z
     .boolean()
     .default(false)
@@ -16,6 +15,12 @@ export const httpSettings = {
   connectTimeout: duration({ default: '5s', min: '100ms', max: '1m' }).describe(
     'Time allowed for connecting, TLS included.',
   ),
+} as const;
+
+/** The same, for a receiver that is given by its URL. */
+export const httpSettings = {
+  url: secret().describe('Where to POST. Counts as a secret: many receivers put their key into it.'),
+  ...connectionSettings,
 } as const;
 
 // What belongs to the connection (RFC 9110, section 7.6.1) or is the sink's own to say.

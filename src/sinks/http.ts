@@ -1,53 +1,71 @@
-// One POST and what the answer means: the body of every sink that speaks HTTP.
+// One attempt over HTTP and what the answer means: the body of every sink that speaks HTTP.
 import { type Secret, SecretUnreadable } from '../config/secret.ts';
+import type { Receiver } from '../core/answer-table.ts';
 import type { Outcome } from '../core/delivery.ts';
 import { openAttempts } from './attempts.ts';
 import { type HttpAnswer, outcomeOfAnswer, outcomeOfError } from './http-answer.ts';
 import { type HttpRequest, openHttpClient } from './http-client.ts';
 import type { CheckResult, OutgoingRecord, Sink } from './sink.ts';
 
-/** The parsed `httpSettings`. */
-export interface HttpSinkSettings {
-  readonly url: Secret;
+/** The parsed `connectionSettings`. */
+export interface HttpConnectionSettings {
   readonly allowHttp: boolean;
   readonly timeout: number;
   readonly connectTimeout: number;
 }
 
-/** What one kind of HTTP sink adds: its message, and its own reading of an answer. */
-export interface HttpMessages {
-  /**
-   * What is sent for a record.
-   * @throws SecretUnreadable
-   */
-  messageOf(outgoing: OutgoingRecord): Omit<HttpRequest, 'url'>;
-  /** What an answer means, where that is not what it means for everybody. @param now epoch ms */
-  outcomeOf?(answer: HttpAnswer, now: number): Outcome;
+/** The parsed `httpSettings`. */
+export interface HttpSinkSettings extends HttpConnectionSettings {
+  readonly url: Secret;
 }
 
-/** Opens a sink that makes one POST for each record. Does no I/O. */
-export function openHttpSink(settings: HttpSinkSettings, messages: HttpMessages): Sink {
+/** What is sent; to the URL of the settings, unless it names another. */
+export type HttpMessage = Omit<HttpRequest, 'url'> & { readonly url?: URL };
+
+/** What an attempt may do. */
+export interface HttpTurn {
+  /** Where the settings say to send to. */
+  readonly url: URL;
+  /** Aborts when the attempt's time is up. */
+  readonly stop: AbortSignal;
+  /** Posts once and gives the answer. What it throws, the attempt understands: it need not be caught. */
+  post(message: HttpMessage): Promise<HttpAnswer>;
+}
+
+/** The way to one receiver: its connections, its time-outs, and what its failures mean. */
+export interface HttpExchange extends AsyncDisposable {
+  /**
+   * One attempt within the time-out, which may post more than once. Never rejects.
+   * @param work reads the answers; what it throws becomes the outcome that the error stands for
+   */
+  attempt(work: (turn: HttpTurn) => Promise<Outcome>, signal: AbortSignal): Promise<Outcome>;
+  /** Connects and hangs up. */
+  check(signal: AbortSignal): Promise<CheckResult>;
+}
+
+/**
+ * Opens the way to a receiver. Does no I/O.
+ * @param placeOf gives the URL as the settings have it, read anew for each attempt; may throw SecretUnreadable
+ */
+export function openHttpExchange(settings: HttpConnectionSettings, placeOf: () => string): HttpExchange {
   const { allowHttp, timeout: timeoutMs, connectTimeout: connectTimeoutMs } = settings;
   const client = openHttpClient({ allowLoopback: allowHttp, timeoutMs, connectTimeoutMs });
   const attempts = openAttempts(timeoutMs);
-  const outcomeOf = messages.outcomeOf ?? outcomeOfAnswer;
 
-  const attempt = (signal: AbortSignal, work: (url: URL, stop: AbortSignal) => Promise<Outcome>) => {
-    const connectionsBefore = client.connections;
-    return attempts.run(
+  const attempt = (signal: AbortSignal, work: (url: URL, stop: AbortSignal) => Promise<Outcome>) =>
+    attempts.run(
       async (stop) => {
-        const target = targetOf(settings.url.reveal(), allowHttp);
+        const target = targetOf(placeOf(), allowHttp);
         return target instanceof URL ? await work(target, stop) : target;
       },
-      (error) => faultOf(error, client.connections === connectionsBefore),
+      (error) => faultOf(error, client.reused),
       signal,
     );
-  };
 
   return {
-    send: (outgoing, signal) =>
-      attempt(signal, async (url, stop) =>
-        outcomeOf(await client.post({ url, ...messages.messageOf(outgoing) }, stop), Date.now()),
+    attempt: (work, signal) =>
+      attempt(signal, (url, stop) =>
+        work({ url, stop, post: (message) => client.post({ url, ...message }, stop) }),
       ),
     check: async (signal) =>
       checked(
@@ -60,6 +78,36 @@ export function openHttpSink(settings: HttpSinkSettings, messages: HttpMessages)
       await attempts[Symbol.asyncDispose]();
       await client[Symbol.asyncDispose]();
     },
+  };
+}
+
+/** What one kind of HTTP sink adds: its message, and its own reading of an answer. */
+export interface HttpMessages {
+  /**
+   * What is sent for a record.
+   * @throws SecretUnreadable
+   */
+  messageOf(outgoing: OutgoingRecord): HttpMessage;
+  /** Whose column of the table of answers counts; that of a plain webhook unless given. */
+  readonly receiver?: Receiver;
+  /** What an answer means, where that is not what the table says. @param now epoch ms */
+  outcomeOf?(answer: HttpAnswer, now: number): Outcome;
+}
+
+/** Opens a sink that makes one POST for each record. Does no I/O. */
+export function openHttpSink(settings: HttpSinkSettings, messages: HttpMessages): Sink {
+  const exchange = openHttpExchange(settings, () => settings.url.reveal());
+  const outcomeOf =
+    messages.outcomeOf ??
+    ((answer: HttpAnswer, now: number) => outcomeOfAnswer(answer, now, messages.receiver));
+  return {
+    send: (outgoing, signal) =>
+      exchange.attempt(
+        async ({ post }) => outcomeOf(await post(messages.messageOf(outgoing)), Date.now()),
+        signal,
+      ),
+    check: (signal) => exchange.check(signal),
+    [Symbol.asyncDispose]: () => exchange[Symbol.asyncDispose](),
   };
 }
 

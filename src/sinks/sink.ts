@@ -25,14 +25,35 @@ export interface Sink extends AsyncDisposable {
    * @param signal ends the attempt early: the outcome is then `retryable` with reason `aborted`
    */
   send(outgoing: OutgoingRecord, signal: AbortSignal): Promise<Outcome>;
+  /**
+   * Makes one attempt with several records, in order, where one request can carry them.
+   * @param batch at least one record, and no more than `batchMax` allows
+   * @returns the outcomes in the order of the records; records behind the last outcome were not tried. At least one
+   */
+  sendMany?(batch: readonly OutgoingRecord[], signal: AbortSignal): Promise<readonly Outcome[]>;
+  /** How much `sendMany` takes at once: records, and bytes of all records together. */
+  readonly batchMax?: { readonly records: number; readonly bytes: number };
+  /** The least ms from one attempt to the next, where the receiver allows no more; may change with its answers. */
+  readonly spacingMs?: number;
   /** Reaches the other end without leaving a trace there, where that is possible. */
   check(signal: AbortSignal): Promise<CheckResult>;
   /** Lets go of files that may have been rotated away; called on SIGHUP. */
   reopen?(): void;
 }
 
+/**
+ * What a sink has to know beyond the end of the process, such as the message that it will update later.
+ * Kept for 30 days, for this sink alone.
+ */
+export interface SinkMemory {
+  get(key: string): string | null;
+  /** Durable when it returns; while the disk takes nothing, kept until the process ends. */
+  set(key: string, value: string): void;
+}
+
 /** What a sink may know of the program around it. */
 export interface SinkContext {
+  readonly memory: SinkMemory;
   /** Where IMDS is: managed identity asks it for tokens. */
   readonly imdsEndpoint: string;
   /** The program's version, for `User-Agent`. */
@@ -48,6 +69,8 @@ export interface SinkType<Type extends string = string, Settings extends z.ZodOb
   /** What the sink takes unless its `filter` setting says otherwise. */
   readonly filter: RecordFilter;
   readonly policy: DeliveryPolicy;
+  /** What a person has to know after a test that went well, where the receiver's answer does not say all. */
+  readonly testNote?: string;
   open(settings: z.output<Settings>, context: SinkContext): Sink;
 }
 

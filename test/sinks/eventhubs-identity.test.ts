@@ -2,6 +2,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
+import { openPassingMemory } from '../../src/sinks/memory.ts';
 import { issueCertificate, trust } from '../support/certificate.ts';
 import { openInbox } from '../support/inbox.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
@@ -25,7 +26,7 @@ async function openPair(more: object = {}) {
   const { fullyQualifiedNamespace, eventHubName } = hub;
   const { sink } = openFromSettings(
     { type: 'eventhubs', fullyQualifiedNamespace, eventHubName, ...more },
-    { imdsEndpoint: imds.url, version: '1.0.0' },
+    { imdsEndpoint: imds.url, version: '1.0.0', memory: openPassingMemory() },
   );
   return {
     hub,
@@ -87,7 +88,11 @@ it('keeps its records to itself when the certificate of the hub is not good', as
   await using hub = await startEventHubsEmulator({ tls: issueCertificate(), acceptAnyJwt: true });
   const { fullyQualifiedNamespace, eventHubName } = hub;
   const settings = { type: 'eventhubs', fullyQualifiedNamespace, eventHubName };
-  const { sink } = openFromSettings(settings, { imdsEndpoint: imds.url, version: '1.0.0' });
+  const { sink } = openFromSettings(settings, {
+    imdsEndpoint: imds.url,
+    version: '1.0.0',
+    memory: openPassingMemory(),
+  });
   await using _ = sink;
   const outcome = await sink.send(outgoing(sampleRecord()), patience());
   expect(outcome).toEqual({ status: 'retryable', reason: 'tls' });

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
+import { openPassingMemory } from '../../src/sinks/memory.ts';
 import { issueCertificate, trust } from '../support/certificate.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
 import { openFromSettings, patience } from './sink-contract.ts';
@@ -15,7 +16,7 @@ it('signs in once with a token that is nearly over, and not without end', async 
   const { fullyQualifiedNamespace, eventHubName } = hub;
   const { sink } = openFromSettings(
     { type: 'eventhubs', fullyQualifiedNamespace, eventHubName },
-    { imdsEndpoint: imds.url, version: '1.0.0' },
+    { imdsEndpoint: imds.url, version: '1.0.0', memory: openPassingMemory() },
   );
   await using _sink = sink;
   expect(await sink.send(outgoing(sampleRecord()), patience())).toEqual({ status: 'delivered' });

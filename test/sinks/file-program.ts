@@ -1,9 +1,14 @@
 // A program that sends a short, a very long and a short record to a file sink, and prints each outcome.
 import { openSink, sinkSettings } from '../../src/sinks/index.ts';
+import { openPassingMemory } from '../../src/sinks/memory.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
 
 const settings = sinkSettings.parse({ type: 'file', path: process.argv[2] });
-const { sink } = openSink('local', settings, { imdsEndpoint: 'http://127.0.0.1:9', version: '1.0.0' });
+const { sink } = openSink('local', settings, {
+  imdsEndpoint: 'http://127.0.0.1:9',
+  version: '1.0.0',
+  memory: openPassingMemory(),
+});
 const stop = new AbortController().signal;
 for (const length of [10, 200_000, 20]) {
   const outcome = await sink.send(outgoing(sampleRecord({ description: 'x'.repeat(length) })), stop);

@@ -1,5 +1,6 @@
 // A program that opens sinks, sends one record to each, and prints which packages it had loaded by then.
 import { registerHooks } from 'node:module';
+import { openPassingMemory } from '../../src/sinks/memory.ts';
 
 const packages = new Set<string>();
 registerHooks({
@@ -14,7 +15,7 @@ registerHooks({
 const { openSink, sinkSettings } = await import('../../src/sinks/index.ts');
 const { outgoing, sampleRecord } = await import('../support/records.ts');
 
-const context = { imdsEndpoint: 'http://127.0.0.1:9', version: '1.0.0' };
+const context = { imdsEndpoint: 'http://127.0.0.1:9', version: '1.0.0', memory: openPassingMemory() };
 const sinks = (JSON.parse(process.argv[2] ?? '[]') as unknown[]).map(
   (given) => openSink('under-test', sinkSettings.parse(given), context).sink,
 );

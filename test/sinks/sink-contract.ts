@@ -3,6 +3,7 @@ import { setTimeout as delay, setImmediate as immediate } from 'node:timers/prom
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { openSink, type SinkSettings, sinkSettings } from '../../src/sinks/index.ts';
+import { openPassingMemory } from '../../src/sinks/memory.ts';
 import type { OutgoingRecord, Sink, SinkContext } from '../../src/sinks/sink.ts';
 import { outgoing, outgoingRecords, sampleRecord } from '../support/records.ts';
 
@@ -26,7 +27,11 @@ export interface SinkSubject extends AsyncDisposable {
   readonly secret?: string;
 }
 
-export const sinkContext: SinkContext = { imdsEndpoint: 'http://127.0.0.1:9', version: '1.0.0' };
+export const sinkContext: SinkContext = {
+  imdsEndpoint: 'http://127.0.0.1:9',
+  version: '1.0.0',
+  memory: openPassingMemory(),
+};
 
 /** Opens a sink as the programs do: from settings as a configuration file has them. */
 export function openFromSettings(input: unknown, context: SinkContext = sinkContext) {

@@ -9,7 +9,7 @@ import { restOf, wakeSink } from './queue.ts';
 import { putDelivery, readDelivery, readRecord, type StoredDelivery } from './rows.ts';
 
 /** How a delivery looks to a person: `suspended` is a pending one whose sink is suspended. */
-export type CareState = 'pending' | 'suspended' | 'dead' | 'delivered' | 'discarded';
+export type CareState = 'pending' | 'suspended' | 'dead' | 'delivered' | 'discarded' | 'superseded';
 
 /** One delivery, as `seb outbox list` shows it. Times are epoch ms. */
 export interface CareRow {

@@ -7,6 +7,7 @@ import { takes } from '../../core/filter.ts';
 import { type BridgeRecord, encodeRecord, familyOf, repeatedId } from '../../core/record.ts';
 import type { Watch } from '../../core/watch.ts';
 import type { Log } from '../../log.ts';
+import type { SinkMemory } from '../../sinks/sink.ts';
 import { statement, transaction } from '../../sqlite.ts';
 import { type Ballast, openBallast } from './ballast.ts';
 import type { Draft, Route } from './draft.ts';
@@ -145,7 +146,12 @@ export class Outbox implements Disposable {
     this.#storage.write((database) => putMeta(database, key, value));
   }
 
-  /** Gives back what was remembered, if it can be read. */
+  /** What one sink has to know beyond the end of the process. */
+  memoryOf(sink: string): SinkMemory {
+    const keyOf = (key: string) => `sink ${sink} ${key}`;
+    return { get: (key) => this.recall(keyOf(key)), set: (key, value) => this.remember(keyOf(key), value) };
+  }
+
   recall(key: string): string | null {
     const found = this.#storage.read((database) => readMeta(database, key));
     return found.ok && found.value !== 'damaged' ? found.value : null;

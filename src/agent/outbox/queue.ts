@@ -83,6 +83,9 @@ export function settled(delivery: StoredDelivery, verdict: Verdict, now: number)
   if (verdict.state === 'delivered') {
     return { ...delivery, attempts, state: 'delivered', reason: null, settledAt: now };
   }
+  if (verdict.state === 'superseded') {
+    return { ...delivery, state: 'superseded', reason: null, settledAt: now };
+  }
   const reason = verdict.reason;
   if (verdict.state === 'dead') return { ...delivery, attempts, state: 'dead', reason, settledAt: now };
   return { ...delivery, attempts, state: 'pending', reason, dueAt: verdict.dueAt };

@@ -18,8 +18,8 @@ export interface StoredRecord {
 export interface StoredDelivery {
   readonly sink: string;
   readonly sequence: number;
-  /** `discarded`: a person decided that it need not be made. */
-  readonly state: 'pending' | 'delivered' | 'dead' | 'discarded';
+  /** `discarded`: a person decided that it need not be made. `superseded`: a newer one says all that it would. */
+  readonly state: 'pending' | 'delivered' | 'dead' | 'discarded' | 'superseded';
   readonly attempts: number;
   /** Epoch ms. */
   readonly dueAt: number;
