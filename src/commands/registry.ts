@@ -61,6 +61,11 @@ export const registry: readonly RegisteredCommand[] = [
     async () => (await import('./outbox-discard.ts')).outboxDiscard,
   ),
   line(
+    'sink test',
+    'Sends a test record to one sink of an agent, and says what came of it.',
+    async () => (await import('./sink-test.ts')).sinkTest,
+  ),
+  line(
     'config schema',
     'Prints the JSON Schema of a configuration file.',
     async () => (await import('./config-schema.ts')).configSchema,

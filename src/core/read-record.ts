@@ -10,6 +10,7 @@ export type ParkReason =
   | 'not-a-cloudevent'
   | 'foreign-type'
   | 'unknown-type'
+  | 'test'
   | 'no-time'
   | 'no-event'
   | 'too-long';
@@ -134,6 +135,8 @@ function readType(type: string): KnownType | Extract<RecordReading, { status: 'p
   if (family === null) return { status: 'parked', reason: 'foreign-type' };
   const what = /\.(?:event|agent|approval|hook|impact)(?:\.([a-z]+))?\.v1$/.exec(type);
   if (what === null) return { status: 'parked', reason: 'unknown-type' };
+  // `seb sink test` speaks for no agent: what it sends says nothing about the fleet.
+  if (family === 'agent' && what[1] === 'test') return { status: 'parked', reason: 'test' };
   if (family !== 'event') return { status: 'known', family, transition: null };
   const transition = transitions.find((name) => name === what[1]);
   if (transition === undefined) return { status: 'parked', reason: 'unknown-type' };

@@ -119,9 +119,9 @@ export function eventRecord(
   };
 }
 
-/** The record of something the agent says about itself, such as `started` or `heartbeat`. */
+/** The record of something the agent says about itself; `test` is a trial that a person asked for. */
 export function agentRecord(
-  what: 'started' | 'heartbeat',
+  what: 'started' | 'heartbeat' | 'test',
   at: number,
   data: Readonly<Record<string, unknown>>,
   stamp: Stamp,
