@@ -50,6 +50,12 @@ test('a record of an agent has no event', () => {
   expect(result).toMatchObject({ status: 'record', record: { family: 'agent', event: null } });
 });
 
+test('a record that somebody sent to test a sink says nothing about the fleet, and is parked', () => {
+  const stamp = { observer: observerOf(1), agent: { version: '1.0.0', instanceId: 'i', sequence: 0 } };
+  const record = agentRecord('test', synthesisAt, { test: true, sink: 'fleet' }, stamp);
+  expect(readRecord(encodeRecord(record))).toEqual({ status: 'parked', reason: 'test' });
+});
+
 test('what is no record is parked with the reason', () => {
   const record = saying({ kind: 'started' });
   expect(readRecord(Buffer.from([0xff, 0xfe]))).toEqual({ status: 'parked', reason: 'not-utf8' });
