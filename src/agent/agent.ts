@@ -9,6 +9,7 @@ import { bootId, openPollMark } from './host.ts';
 import { openImds } from './imds.ts';
 import { openJournal } from './journal.ts';
 import { lockDirectory } from './lock.ts';
+import { silentMeters } from './meters.ts';
 import { openObserverSource } from './observer-source.ts';
 import { Outbox } from './outbox/outbox.ts';
 import { heartbeatFacts, selfDraft, startedFacts } from './self-records.ts';
@@ -101,7 +102,10 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
     announced.then(() => every(settings.heartbeatInterval, beat)),
     every(pruneIntervalMs, () => outbox.prune()),
     ...sinks.map((open) =>
-      deliver(open, { outbox, wake, clock, log, signal, attemptSignal: stopping.attemptSignal }),
+      deliver(open, {
+        ...{ outbox, wake, clock, log, signal, attemptSignal: stopping.attemptSignal },
+        meters: silentMeters,
+      }),
     ),
   ];
   await stopping.allOrNone(loops);

@@ -4,6 +4,7 @@ import { type DeliveryHistory, judge, type Outcome, type Verdict } from '../core
 import type { BridgeRecord } from '../core/record.ts';
 import type { Log } from '../log.ts';
 import type { OpenSink } from '../sinks/index.ts';
+import type { Meters } from './meters.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { StoredDelivery, StoredRecord } from './outbox/rows.ts';
 import type { Wake } from './wake.ts';
@@ -11,6 +12,7 @@ import type { Wake } from './wake.ts';
 export interface DeliverRuntime {
   readonly outbox: Outbox;
   readonly wake: Wake;
+  readonly meters: Meters;
   readonly clock: Clock;
   readonly log: Log;
   /** Ends the loop after the attempt in hand. */

@@ -21,6 +21,7 @@ import {
   retireRemovedSinks,
   settled,
   wakeAllSinks,
+  wakeHead,
   writeSettled,
 } from './queue.ts';
 import { makeRoom, type OutboxLimits, prune } from './retention.ts';
@@ -116,6 +117,13 @@ export class Outbox implements Disposable {
     const key = `${delivery.sink} ${delivery.sequence}`;
     this.#unwritten.set(key, { delivery: settled(delivery, verdict, this.#options.clock.now()), verdict });
     this.#flush();
+  }
+
+  /** Ends a sink's rest and makes its head due: what kept it from taking records may be mended. */
+  wake(sink: string): void {
+    const now = this.#options.clock.now();
+    this.#flush();
+    this.#storage.write((database) => transaction(database, () => wakeHead(database, sink, now)));
   }
 
   /** How each sink's queue stands. */

@@ -109,6 +109,13 @@ export function wakeSink(database: DatabaseSync, sink: string): void {
   statement(database, 'DELETE FROM sink WHERE name = ?').run(sink);
 }
 
+/** Ends a sink's rest and makes its oldest waiting delivery due. @param now epoch ms */
+export function wakeHead(database: DatabaseSync, sink: string, now: number): void {
+  wakeSink(database, sink);
+  const head = firstPending(database, sink, () => undefined);
+  if (head !== null && head.dueAt > now) putDelivery(database, { ...head, dueAt: now });
+}
+
 function putRest(database: DatabaseSync, sink: string, { state, until, reason }: SinkRest): void {
   statement(database, 'INSERT OR REPLACE INTO sink VALUES (?, ?, ?, ?)').run(sink, state, until, reason);
 }
