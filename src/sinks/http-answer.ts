@@ -10,6 +10,8 @@ export interface HttpAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The first 16 KiB, or less when the rest did not come in time. May quote secrets: never to be logged. */
   readonly body: string;
+  /** The body ended before its end: cut off, or too slow. Its first 16 KiB being enough is no such end. */
+  readonly cut?: true;
 }
 
 /**

@@ -109,13 +109,14 @@ async function post(
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
   const answer = await request(url, { dispatcher, method, headers, body, signal });
-  return { status: answer.statusCode, headers: answer.headers, body: await firstBytes(answer.body) };
+  return { status: answer.statusCode, headers: answer.headers, ...(await firstBytes(answer.body)) };
 }
 
 /** What came of the body until the limit; never throws, because the status has been said already. */
-async function firstBytes(body: AsyncIterable<Buffer>): Promise<string> {
+async function firstBytes(body: AsyncIterable<Buffer>): Promise<Pick<HttpAnswer, 'body' | 'cut'>> {
   const chunks: Buffer[] = [];
   let size = 0;
+  let whole = true;
   try {
     for await (const chunk of body) {
       chunks.push(chunk);
@@ -123,7 +124,9 @@ async function firstBytes(body: AsyncIterable<Buffer>): Promise<string> {
       if (size >= answerBytesMax) break;
     }
   } catch {
-    // Cut off, or too slow: what is there is there.
+    // What is there is there.
+    whole = false;
   }
-  return Buffer.concat(chunks).subarray(0, answerBytesMax).toString('utf8');
+  const text = Buffer.concat(chunks).subarray(0, answerBytesMax).toString('utf8');
+  return { body: text, ...(whole ? {} : { cut: true }) };
 }
