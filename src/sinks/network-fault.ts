@@ -17,6 +17,8 @@ const reasons: Readonly<Record<string, DeliveryReason>> = {
   EAI_NODATA: 'name-not-found',
   EAI_NONAME: 'name-not-found',
   ETIMEDOUT: 'timeout',
+  // The metadata service of this VM, asked for a token.
+  ERR_TOKEN_UNAVAILABLE: 'credential-unavailable',
 };
 
 // OpenSSL's verification results as Node spells them, and what Node itself calls a fault of TLS.
