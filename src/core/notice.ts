@@ -1,4 +1,13 @@
 // What a record says to a person, in plain words and in the order in which it is needed; chat sinks give it a form.
+import type { TransitionKind } from './diff.ts';
+import { eventFacts } from './event-facts.ts';
+import { headlineOf, stateText, vmsText, whatOf } from './event-headline.ts';
+import { eventRemarks } from './event-remarks.ts';
+import { otherNotice, testNotice } from './other-notice.ts';
+import { portalUrlOf } from './portal.ts';
+import type { BridgeRecord } from './record.ts';
+import { child, type ReportedEvent, reportedEvent, reportedEventId, wordsAt } from './reported.ts';
+import { readTime } from './time-text.ts';
 
 /** How things stand. `test` is a trial that a person asked for; `other` a record that is not about an event. */
 export type NoticeState = 'scheduled' | 'updated' | 'started' | 'completed' | 'canceled' | 'test' | 'other';
@@ -26,6 +35,8 @@ export interface Notice {
   readonly headline: string;
   /** State and VM only, for a title. */
   readonly title: string;
+  /** What it is about, without state, VM and time: such as `Freeze (about 5 s)`. */
+  readonly what: string;
   readonly facts: readonly NoticeFact[];
   /** Azure's own words; null when there are none. May be long. */
   readonly description: string | null;
@@ -35,4 +46,48 @@ export interface Notice {
   readonly portalUrl: string | null;
   /** Null for a record that is not about an event. */
   readonly eventId: string | null;
+}
+
+const transitions: readonly TransitionKind[] = ['scheduled', 'updated', 'started', 'completed', 'canceled'];
+
+/**
+ * What a record says to a person. Never throws: a record of another version, or one with a part missing, still says
+ * what can be read of it.
+ * @returns texts on one line each, of bounded length, without control characters; markup is left as it is
+ */
+export function noticeOf(record: BridgeRecord): Notice {
+  const type = wordsAt(record, 'type') ?? 'none';
+  const [data, at] = [child(record, 'data'), readTime(child(record, 'time'))];
+  const [, family, what] = /\.(event|agent)\.([a-z]+)(?:\.v\d+)?$/.exec(type) ?? [];
+  const transition = family === 'event' ? transitions.find((name) => name === what) : undefined;
+  if (transition !== undefined) {
+    const eventId = reportedEventId(data) ?? wordsAt(record, 'correlationid');
+    return eventNotice(reportedEvent(transition, data, at), eventId, wordsAt(record, 'severitytext'));
+  }
+  return family === 'agent' && what === 'test'
+    ? testNotice({ type, at, data })
+    : otherNotice({ type, at, data });
+}
+
+function eventNotice(event: ReportedEvent, eventId: string | null, severity: string | null): Notice {
+  return {
+    state: event.transition,
+    tone: toneOf(event, severity),
+    headline: headlineOf(event),
+    title: `${stateText(event)}: ${vmsText(event)}`,
+    what: whatOf(event),
+    facts: eventFacts(event),
+    description: event.details.description,
+    remarks: eventRemarks(event),
+    // The link is the observer's: it must not pass for that of a VM which it only heard of.
+    portalUrl: event.affected === true ? portalUrlOf(event.vm.resourceId) : null,
+    eventId,
+  };
+}
+
+function toneOf({ transition }: ReportedEvent, severity: string | null): NoticeTone {
+  if (transition === 'completed') return 'good';
+  if (transition === 'canceled') return 'quiet';
+  if (severity === 'ERROR') return 'alarming';
+  return transition === 'started' ? 'ongoing' : 'announced';
 }

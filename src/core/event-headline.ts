@@ -1,0 +1,93 @@
+// The first line of a notice about an event: its state, what it does, to which VM and when.
+import { canonicalName } from './document.ts';
+import { changedFields } from './event-changes.ts';
+import { impactOf } from './impact.ts';
+import { isUnderWay, type ReportedEvent } from './reported.ts';
+import { utcText } from './time-text.ts';
+
+const states = {
+  scheduled: 'Maintenance scheduled',
+  updated: 'Maintenance updated',
+  started: 'Maintenance in progress',
+  completed: 'Maintenance completed',
+  canceled: 'Maintenance canceled',
+} as const;
+
+/** The state in words, with the doubt about it. */
+export const stateText = ({ transition, reason }: ReportedEvent): string =>
+  reason === 'start-not-observed' ? 'Maintenance probably completed' : states[transition];
+
+/** Such as `Maintenance scheduled: Freeze (about 5 s) on WestNO_0, not before 2026-11-10 22:26:58 UTC`. */
+export const headlineOf = (event: ReportedEvent): string =>
+  `${stateText(event)}: ${whatOf(event)} on ${vmsText(event)}, ${whenText(event)}`;
+
+/** Such as `Freeze (about 5 s)`. */
+export const whatOf = ({ details }: ReportedEvent): string =>
+  impactOf(details.eventType, details.durationSeconds).short;
+
+/** The VMs that the event names, the one that speaks first. */
+export function vmsOf({ affected, details, vm }: ReportedEvent): readonly string[] {
+  const { vmName } = vm;
+  if (affected !== true || vmName === null) return details.resources;
+  const own = canonicalName(vmName);
+  return [vmName, ...details.resources.filter((name) => canonicalName(name) !== own)];
+}
+
+/** Such as `WestNO_0 and 3 more VMs`. */
+export function vmsText(event: ReportedEvent): string {
+  const [first, ...others] = vmsOf(event);
+  if (first === undefined) return 'a VM that Azure did not name';
+  if (others.length === 0) return first;
+  return `${first} and ${others.length} more ${others.length === 1 ? 'VM' : 'VMs'}`;
+}
+
+function whenText(event: ReportedEvent): string {
+  switch (event.transition) {
+    case 'scheduled':
+      return dueText(event);
+    case 'updated':
+      return `${isUnderWay(event.details) ? 'in progress' : dueText(event)}${changesText(event)}`;
+    case 'started':
+      return startText(event);
+    case 'completed':
+    case 'canceled':
+      return endText(event);
+  }
+}
+
+function dueText({ details: { notBefore, notBeforeText } }: ReportedEvent): string {
+  if (notBefore !== null) return `not before ${utcText(notBefore)}`;
+  return notBeforeText === null ? 'start time not given' : `not before "${notBeforeText}"`;
+}
+
+function changesText(event: ReportedEvent): string {
+  const names = changedFields(event).map(({ name }) => name);
+  return names.length === 0 ? '' : ` (changed: ${names.join(', ')})`;
+}
+
+function startText(event: ReportedEvent): string {
+  const at = momentOf(event);
+  if (at === null) return 'start time not known';
+  return isOnsetKnown(event) ? `started ${utcText(at)}` : `already so when first seen ${utcText(at)}`;
+}
+
+function endText(event: ReportedEvent): string {
+  const at = momentOf(event);
+  const due = event.details.notBefore;
+  const inferred = event.inferred ? ' (inferred)' : '';
+  if (event.transition === 'canceled' && due !== null) return `was due ${utcText(due)}${inferred}`;
+  if (at === null) return `when is not known${inferred}`;
+  return `${endWord(event)} ${utcText(at)}${inferred}`;
+}
+
+/** How the end of an event is put: what nobody saw run did not finish, it went. */
+export const endWord = ({ transition, reason }: ReportedEvent): string =>
+  transition === 'completed' && reason !== 'start-not-observed' ? 'finished by' : 'gone by';
+
+/** When the transition was seen, epoch ms: by the timeline, else by the record itself. */
+export const momentOf = ({ transition, timeline, at }: ReportedEvent): number | null =>
+  timeline[transition] ?? at;
+
+/** Whether the start was seen as it happened: not when the agent began with the event already under way. */
+export const isOnsetKnown = ({ initial, timeline }: ReportedEvent): boolean =>
+  !initial || timeline.scheduled !== null;
