@@ -25,9 +25,15 @@ export const signWith =
   (headersOf: () => Readonly<Record<string, string>>): Signer =>
   async () => ({ headers: headersOf(), judge: (outcome) => outcome });
 
-/** Signs with tokens, and keeps one while it is good and nobody refuses it. Does no I/O. */
-export function openBearer(place: IdentityPlace): Signer {
-  const identity = openManagedIdentity(place);
+// A metadata service that is up answers within a second.
+const tokenMsMax = 5_000;
+
+/**
+ * Signs with tokens, and keeps one while it is good and nobody refuses it. Does no I/O.
+ * @param attemptMs how long an attempt may take as a whole: a token takes half of it at most
+ */
+export function openBearer(place: Omit<IdentityPlace, 'timeoutMs'>, attemptMs: number): Signer {
+  const identity = openManagedIdentity({ ...place, timeoutMs: Math.min(tokenMsMax, attemptMs / 2) });
   return async (stop) => {
     const { text, kept } = await identity.token(stop);
     return {

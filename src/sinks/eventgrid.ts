@@ -52,7 +52,7 @@ function openEventGrid(given: Settings, { imdsEndpoint, version }: SinkContext):
   const exchange = openHttpExchange(given, () => endpoint);
   const sign =
     key === undefined
-      ? openBearer({ imdsEndpoint, clientId, audience: 'https://eventgrid.azure.net' })
+      ? openBearer({ imdsEndpoint, clientId, audience: 'https://eventgrid.azure.net' }, given.timeout)
       : signWith(() => ({ 'aeg-sas-key': key.reveal() }));
 
   const publishing = async ({ url, stop, post }: HttpTurn): Promise<Publish> => {

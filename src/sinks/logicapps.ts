@@ -49,7 +49,9 @@ function openLogicApps(given: Settings, { imdsEndpoint, version }: SinkContext):
   const { url, auth, clientId, audience, contentType } = given;
   const exchange = openHttpExchange(given, () => url.reveal());
   const signed = auth === 'sas';
-  const sign = signed ? signWith(() => ({})) : openBearer({ imdsEndpoint, clientId, audience });
+  const sign = signed
+    ? signWith(() => ({}))
+    : openBearer({ imdsEndpoint, clientId, audience }, given.timeout);
   return {
     send: ({ record, bytes }, signal) =>
       exchange.attempt(async (turn) => {

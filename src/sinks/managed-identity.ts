@@ -1,5 +1,6 @@
 // Asks the metadata service of the VM for tokens of its managed identity, and keeps each while it is good.
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { openDeadline } from './deadline.ts';
 
 /** Whose tokens, for whom, and where they are asked for. */
 export interface IdentityPlace {
@@ -8,6 +9,8 @@ export interface IdentityPlace {
   readonly clientId?: string | undefined;
   /** Whom the token is for, such as `https://eventhubs.azure.net/`. */
   readonly audience: string;
+  /** How long one token may take. */
+  readonly timeoutMs: number;
 }
 
 export interface IdentityToken {
@@ -55,11 +58,13 @@ export function openManagedIdentity(place: IdentityPlace): ManagedIdentity {
 }
 
 /** The call that Azure documents as "Get a token using HTTP" for managed identities on VMs. */
-async function askForToken({ imdsEndpoint, clientId, audience }: IdentityPlace, signal: AbortSignal) {
+async function askForToken(place: IdentityPlace, signal: AbortSignal) {
+  const { imdsEndpoint, clientId, audience, timeoutMs } = place;
+  using deadline = openDeadline(timeoutMs, signal);
   const query = new URLSearchParams({ 'api-version': '2018-02-01', resource: audience });
   if (clientId !== undefined) query.set('client_id', clientId);
   try {
-    const answer = await get(`${imdsEndpoint}/metadata/identity/oauth2/token?${query}`, signal);
+    const answer = await get(`${imdsEndpoint}/metadata/identity/oauth2/token?${query}`, deadline.signal);
     return readToken(JSON.parse(answer));
   } catch {
     throw new TokenUnavailable();
