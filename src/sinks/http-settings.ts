@@ -48,14 +48,15 @@ export const headerSettings = z
   .record(z.string(), secret())
   .superRefine((headers, context) => {
     for (const name of Object.keys(headers)) {
-      const message = faultOf(name);
+      const message = headerFault(name);
       if (message !== null) context.addIssue({ code: 'custom', path: [name], message });
     }
   })
   .prefault({})
   .describe('More headers for each request, such as `Authorization`; values may be secrets.');
 
-function faultOf(name: string): string | null {
+/** What is wrong with the name of a header that a person chose, as a sentence; null when nothing is. */
+export function headerFault(name: string): string | null {
   if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name)) return 'This is no name for a header';
   return isDenied(name.toLowerCase()) ? 'This header is set by the sink itself' : null;
 }
