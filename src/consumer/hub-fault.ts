@@ -19,6 +19,10 @@ export type HubFault =
   | 'name-not-found'
   | 'timeout'
   | 'tls'
+  | 'tls-name-mismatch'
+  | 'tls-expired'
+  | 'tls-untrusted'
+  | 'tls-client-certificate'
   | 'unexpected';
 
 // What @azure/event-hubs 6, @azure/core-amqp 4 and @azure/identity 4 call their errors.

@@ -19,17 +19,27 @@ const sentences: Readonly<Record<NamedReason, string>> = {
   'tls-expired': 'the certificate of the receiver has expired, or the clock of this VM is wrong',
   'tls-untrusted':
     'nobody this VM trusts vouches for the certificate of the receiver; give its authority in `tls.caFile`',
+  'tls-client-certificate':
+    'the receiver wants a client certificate, or another one; give one that it accepts in `tls.certFile` and `tls.keyFile`',
+  'tls-file-unreadable':
+    'a file that `tls` names cannot be read; check that it is there, and readable for the user of the bridge',
+  'tls-file-invalid':
+    'a file that `tls` names cannot be used; it must be PEM, the key must belong to the certificate, and `tls.passphrase` to the key',
   'proxy-unreachable': 'the proxy cannot be reached; check the address in `proxy`, and that it runs',
   'proxy-authentication':
     'the proxy wants a user and a password, or others; put them into the URL in `proxy`',
   'proxy-refused':
     'the proxy refuses to connect to the receiver; ask whoever runs it to allow the host and port',
+  'proxy-invalid':
+    'the address in `proxy` cannot be used; it must look like http://HOST:PORT or http://USER:PASSWORD@HOST:PORT',
   'egress-blocked':
     'the bridge does not send there: link-local and fabric addresses never, plain `http:` and this machine only with `allowHttp: true`',
   'invalid-url':
     'the URL cannot be used; it must begin with https://, without a user, a password or a #fragment',
   'invalid-header': 'a header has a value that HTTP cannot carry; look for line breaks and odd characters',
   'invalid-connection-string': 'the connection string cannot be read; copy it anew from the portal',
+  'invalid-secret':
+    'a signing secret cannot be used; it must be whsec_ and base64 of 24 to 64 bytes, or whsk_ and an ed25519 key in base64',
   'secret-unreadable':
     'a secret cannot be read; check that its file or variable is there, not empty, and readable',
   unauthorized: 'the receiver does not accept who we are; check the key, or give the identity its role',

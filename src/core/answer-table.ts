@@ -1,4 +1,6 @@
-// What the answers of HTTP receivers mean for a delivery: one table, to be read beside each service's documentation.
+// What the answers of HTTP receivers, and the lack of one, mean for a delivery: tables to be read beside each service's
+// documentation.
+import type { DeliveryReason } from './delivery.ts';
 
 /** Whose answers they are. A receiver that has no column of its own is read as a plain webhook. */
 export type Receiver = 'webhook' | 'slack' | 'teams' | 'logicapps' | 'eventgrid';
@@ -45,6 +47,81 @@ const statuses: Readonly<Record<string, Row>> = {
 export function meaningOfStatus(status: number, receiver: Receiver): Meaning {
   const row = statuses[String(status)] ?? statuses[`${Math.floor(status / 100)}xx`] ?? statuses['odd'];
   return row?.[receivers.indexOf(receiver)] ?? 'retry';
+}
+
+/**
+ * What becomes of an attempt that got no answer. `retry`. `again`: retry, and at once where the connection had served
+ * before, because such a one dies unnoticed. `later`: retry, but not within minutes. `suspend`: a person has to change
+ * the configuration.
+ */
+export type FaultMeaning = 'retry' | 'again' | 'later' | 'suspend';
+
+/** Why there was no answer, and what becomes of the attempt. */
+export type Fault = readonly [FaultMeaning, DeliveryReason];
+
+// By what an error calls itself: codes of Node's system calls and of c-ares, of OpenSSL's verification and of Node's
+// TLS, of undici (UND_ERR_), and those of this program.
+const faults: Readonly<Record<string, Fault>> = {
+  // The network.
+  ECONNREFUSED: ['retry', 'connection-refused'],
+  EHOSTUNREACH: ['retry', 'host-unreachable'],
+  EHOSTDOWN: ['retry', 'host-unreachable'],
+  ENETUNREACH: ['retry', 'host-unreachable'],
+  ENETDOWN: ['retry', 'host-unreachable'],
+  EADDRNOTAVAIL: ['retry', 'host-unreachable'],
+  // A VM may be up before its name service is.
+  ENOTFOUND: ['retry', 'name-not-found'],
+  EAI_AGAIN: ['retry', 'name-not-found'],
+  EAI_FAIL: ['retry', 'name-not-found'],
+  EAI_NODATA: ['retry', 'name-not-found'],
+  EAI_NONAME: ['retry', 'name-not-found'],
+  // Whether the receiver took the record is not known: it drops a repeat by its id.
+  ETIMEDOUT: ['retry', 'timeout'],
+  TimeoutError: ['retry', 'timeout'],
+  UND_ERR_CONNECT_TIMEOUT: ['retry', 'timeout'],
+  UND_ERR_HEADERS_TIMEOUT: ['retry', 'timeout'],
+  UND_ERR_BODY_TIMEOUT: ['retry', 'timeout'],
+  ECONNRESET: ['again', 'connection-reset'],
+  ECONNABORTED: ['again', 'connection-reset'],
+  EPIPE: ['again', 'connection-reset'],
+  UND_ERR_SOCKET: ['again', 'connection-reset'],
+  HTTPParserError: ['again', 'protocol'],
+  UND_ERR_HEADERS_OVERFLOW: ['again', 'protocol'],
+  // TLS.
+  ERR_TLS_CERT_ALTNAME_INVALID: ['later', 'tls-name-mismatch'],
+  HOSTNAME_MISMATCH: ['later', 'tls-name-mismatch'],
+  CERT_HAS_EXPIRED: ['later', 'tls-expired'],
+  CERT_NOT_YET_VALID: ['later', 'tls-expired'],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['later', 'tls-untrusted'],
+  SELF_SIGNED_CERT_IN_CHAIN: ['later', 'tls-untrusted'],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: ['later', 'tls-untrusted'],
+  UNABLE_TO_GET_ISSUER_CERT: ['later', 'tls-untrusted'],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ['later', 'tls-untrusted'],
+  CERT_UNTRUSTED: ['later', 'tls-untrusted'],
+  // The proxy of the sink.
+  ERR_PROXY_UNREACHABLE: ['retry', 'proxy-unreachable'],
+  ERR_PROXY_AUTHENTICATION: ['retry', 'proxy-authentication'],
+  ERR_PROXY_REFUSED: ['retry', 'proxy-refused'],
+  // The metadata service of this VM, asked for a token.
+  ERR_TOKEN_UNAVAILABLE: ['retry', 'credential-unavailable'],
+  // The configuration.
+  ERR_EGRESS_BLOCKED: ['suspend', 'egress-blocked'],
+  ERR_PROXY_INVALID: ['suspend', 'proxy-invalid'],
+  ERR_TLS_FILE_UNREADABLE: ['suspend', 'tls-file-unreadable'],
+  ERR_TLS_FILE_INVALID: ['suspend', 'tls-file-invalid'],
+  UND_ERR_INVALID_ARG: ['suspend', 'invalid-header'],
+};
+
+const families: readonly (readonly [RegExp, Fault])[] = [
+  [/^HPE_/, ['again', 'protocol']],
+  // What the receiver says of our certificate, or of there being none.
+  [/^ERR_SSL_.*_ALERT_.*(CERTIFICATE|UNKNOWN_CA)/, ['later', 'tls-client-certificate']],
+  [/^(ERR_SSL_|ERR_TLS_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_|EPROTO$)/, ['later', 'tls']],
+];
+
+/** What an error that calls itself so means for an attempt; null for one that nobody foresaw. */
+export function faultOfCode(code: string): Fault | null {
+  return faults[code] ?? families.find(([pattern]) => pattern.test(code))?.[1] ?? null;
 }
 
 /**

@@ -14,13 +14,18 @@ export type DeliveryReason =
   | 'tls-name-mismatch'
   | 'tls-expired'
   | 'tls-untrusted'
+  | 'tls-client-certificate'
+  | 'tls-file-unreadable'
+  | 'tls-file-invalid'
   | 'proxy-unreachable'
   | 'proxy-authentication'
   | 'proxy-refused'
+  | 'proxy-invalid'
   | 'egress-blocked'
   | 'invalid-url'
   | 'invalid-header'
   | 'invalid-connection-string'
+  | 'invalid-secret'
   | 'secret-unreadable'
   | 'unauthorized'
   | 'not-found'
@@ -74,10 +79,17 @@ export type Verdict =
       readonly state: 'pending';
       readonly dueAt: number;
       readonly reason: DeliveryReason;
-      /** Set when the whole sink rests until then. */
+      /** Set when the receiver asked for a pause: until then the whole sink rests, even for urgent records. */
       readonly pauseUntil?: number;
     }
-  | { readonly state: 'suspended'; readonly dueAt: number; readonly reason: DeliveryReason }
+  | {
+      readonly state: 'suspended';
+      readonly dueAt: number;
+      readonly reason: DeliveryReason;
+      readonly pauseUntil?: number;
+      /** The fault may still be one of those that pass: no person is needed yet. */
+      readonly passing?: true;
+    }
   | { readonly state: 'dead'; readonly reason: DeliveryReason }
   /** A newer phase of the same event is queued for the same sink, and says all that this one would. */
   | { readonly state: 'superseded' };
@@ -86,8 +98,6 @@ export type Verdict =
 export interface DeliveryHistory {
   /** From 1. */
   readonly attempts: number;
-  /** Epoch ms of the commit of its record. */
-  readonly committedAt: number;
   /** The attempt before this one ended the same way at once, on a stale connection. */
   readonly retriedAtOnce?: boolean;
   /** Epoch ms at which the sink began to be unavailable without an answer of another kind since; none = just now. */
@@ -137,7 +147,10 @@ export interface Draw {
   readonly random: number;
 }
 
-/** Turns one outcome into the verdict on the delivery. */
+/**
+ * Turns the outcome of an attempt into the verdict on the delivery. Age plays no part here: who was just asked has
+ * answered, and what is too old for another attempt is found before that one, by `expiresAt`.
+ */
 export function judge(
   outcome: Outcome,
   history: DeliveryHistory,
@@ -146,21 +159,21 @@ export function judge(
 ): Verdict {
   if (outcome.status === 'delivered') return { state: 'delivered' };
   if (outcome.status === 'rejected') return { state: 'dead', reason: outcome.reason };
-  if (draw.now - history.committedAt >= policy.ageMsMax) return { state: 'dead', reason: 'expired' };
   if (outcome.status === 'unavailable') return suspended(outcome, history, policy, draw);
   if (outcome.stale === true && history.retriedAtOnce !== true) {
     return { state: 'pending', dueAt: draw.now, reason: outcome.reason };
   }
-  const asked = askedMs(outcome);
-  const floor = Math.max(asked, outcome.delayMsMin ?? 0);
+  const floor = Math.max(askedMs(outcome), Math.ceil(outcome.delayMsMin ?? 0));
   const dueAt = draw.now + floor + backoffMs(history.attempts, policy, draw.random);
-  const pause = asked > 0 ? { pauseUntil: draw.now + asked } : {};
-  return { state: 'pending', dueAt, reason: outcome.reason, ...pause };
+  return { state: 'pending', dueAt, reason: outcome.reason, ...pauseOf(outcome, draw.now) };
 }
 
 /** Whole ms, because times are kept as integers; rounded up, because it is a lower bound. */
 const askedMs = ({ retryAfterMs }: { readonly retryAfterMs?: number }): number =>
   Math.ceil(Math.min(Math.max(retryAfterMs || 0, 0), retryAfterMsMax));
+
+const pauseOf = (outcome: { readonly retryAfterMs?: number }, now: number): { pauseUntil?: number } =>
+  askedMs(outcome) > 0 ? { pauseUntil: now + askedMs(outcome) } : {};
 
 function suspended(
   outcome: Extract<Outcome, { status: 'unavailable' }>,
@@ -168,10 +181,48 @@ function suspended(
   policy: DeliveryPolicy,
   { now, random }: Draw,
 ): Verdict {
-  const young = outcome.passing === true && now - (history.unavailableSince ?? now) < passingMs;
-  const delayMs = young ? backoffMs(history.attempts, policy, random) : policy.probeIntervalMs;
-  return { state: 'suspended', dueAt: now + Math.max(delayMs, askedMs(outcome)), reason: outcome.reason };
+  const passing = outcome.passing === true && now - (history.unavailableSince ?? now) < passingMs;
+  const delayMs = passing ? backoffMs(history.attempts, policy, random) : policy.probeIntervalMs;
+  return {
+    state: 'suspended',
+    dueAt: now + Math.max(delayMs, askedMs(outcome)),
+    reason: outcome.reason,
+    ...pauseOf(outcome, now),
+    ...(passing ? { passing } : {}),
+  };
 }
+
+/** A delivery that waits, as far as its age matters. */
+export interface Waiting {
+  /** How often it was tried. */
+  readonly attempts: number;
+  /** Epoch ms from which its age counts: the commit of its record, or when a person asked for it again. */
+  readonly queuedAt: number;
+  /** Whether its sink is paused or suspended. */
+  readonly resting: boolean;
+}
+
+/**
+ * When a delivery is too old for another attempt, epoch ms: it dies then as `expired`. One that was never tried has
+ * no such time while its sink works: that the VM was off is no reason to say nothing.
+ */
+export function expiresAt({ attempts, queuedAt, resting }: Waiting, policy: DeliveryPolicy): number {
+  return attempts > 0 || resting ? queuedAt + policy.ageMsMax : Number.POSITIVE_INFINITY;
+}
+
+/**
+ * The due time, unless no rule can have asked for it: then the clock ran ahead when it was written, and it is now.
+ * @param dueAt as a verdict has it, epoch ms
+ */
+export const credibleDueAt = (dueAt: number, now: number): number =>
+  dueAt - now > retryAfterMsMax + dataPolicy.delayMsMax ? now : dueAt;
+
+/**
+ * Whether a wait lasted so much longer than was asked for that the VM must have been frozen. Then everything is due
+ * at once, here and on every VM that thawed with it, and the times are drawn anew.
+ */
+export const hasOverslept = (askedForMs: number, tookMs: number, policy: DeliveryPolicy): boolean =>
+  tookMs - askedForMs > policy.delayMsMax;
 
 /**
  * Full jitter: uniform between zero and a ceiling that doubles, so that a fleet does not march in step.

@@ -1,7 +1,7 @@
 // What an HTTP answer, or the lack of one, means for a delivery.
-import { type Meaning, meaningOfStatus, type Receiver } from '../core/answer-table.ts';
+import { type Fault, type Meaning, meaningOfStatus, type Receiver } from '../core/answer-table.ts';
 import type { DeliveryReason, Outcome } from '../core/delivery.ts';
-import { codesOf, networkReason } from './network-fault.ts';
+import { faultOf } from './network-fault.ts';
 
 /** What came back from one POST. */
 export interface HttpAnswer {
@@ -57,43 +57,17 @@ const textOf = (value: string | string[] | undefined): string =>
   (Array.isArray(value) ? value[0] : value) ?? '';
 
 // Certificates get renewed and clocks get set, but neither within seconds.
-const tlsPauseMs = 5 * 60_000;
+const laterMs = 5 * 60_000;
 
-const reasonsOfClient: Readonly<Record<string, DeliveryReason>> = {
-  UND_ERR_SOCKET: 'connection-reset',
-  UND_ERR_CONNECT_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_TIMEOUT: 'timeout',
-  UND_ERR_BODY_TIMEOUT: 'timeout',
-  UND_ERR_HEADERS_OVERFLOW: 'protocol',
-  HTTPParserError: 'protocol',
-};
-
-const reasonsOfSettings: Readonly<Record<string, DeliveryReason>> = {
-  ERR_EGRESS_BLOCKED: 'egress-blocked',
-  UND_ERR_INVALID_ARG: 'invalid-header',
-};
+const unforeseen: Fault = ['retry', 'unexpected'];
 
 /**
  * What the error of a request means.
  * @param reused whether the request went over a connection that had served another one before
  */
 export function outcomeOfError(error: unknown, reused: boolean): Outcome {
-  const codes = codesOf(error);
-  const fault = first(codes, (code) => reasonsOfSettings[code]);
-  if (fault !== undefined) return { status: 'unavailable', reason: fault };
-  const reason = first(codes, reasonOfCode) ?? 'unexpected';
-  if (reason === 'tls') return { status: 'retryable', reason, delayMsMin: tlsPauseMs };
-  const stale = reused && reason === 'connection-reset';
-  return { status: 'retryable', reason, ...(stale ? { stale } : {}) };
-}
-
-const reasonOfCode = (code: string): DeliveryReason | undefined =>
-  reasonsOfClient[code] ?? (code.startsWith('HPE_') ? 'protocol' : (networkReason(code) ?? undefined));
-
-function first<Value>(codes: readonly string[], meaning: (code: string) => Value | undefined) {
-  for (const code of codes) {
-    const value = meaning(code);
-    if (value !== undefined) return value;
-  }
-  return undefined;
+  const [meaning, reason] = faultOf(error) ?? unforeseen;
+  if (meaning === 'suspend') return { status: 'unavailable', reason };
+  if (meaning === 'later') return { status: 'retryable', reason, delayMsMin: laterMs };
+  return { status: 'retryable', reason, ...(meaning === 'again' && reused ? { stale: true } : {}) };
 }

@@ -1,33 +1,17 @@
 // Names what went wrong on the way to another machine, from the codes of errors and never from their texts.
+import { type Fault, faultOfCode } from '../core/answer-table.ts';
 import type { DeliveryReason } from '../core/delivery.ts';
 
-const reasons: Readonly<Record<string, DeliveryReason>> = {
-  ECONNREFUSED: 'connection-refused',
-  ECONNRESET: 'connection-reset',
-  ECONNABORTED: 'connection-reset',
-  EPIPE: 'connection-reset',
-  EHOSTUNREACH: 'host-unreachable',
-  EHOSTDOWN: 'host-unreachable',
-  ENETUNREACH: 'host-unreachable',
-  ENETDOWN: 'host-unreachable',
-  EADDRNOTAVAIL: 'host-unreachable',
-  ENOTFOUND: 'name-not-found',
-  EAI_AGAIN: 'name-not-found',
-  EAI_FAIL: 'name-not-found',
-  EAI_NODATA: 'name-not-found',
-  EAI_NONAME: 'name-not-found',
-  ETIMEDOUT: 'timeout',
-  // The metadata service of this VM, asked for a token.
-  ERR_TOKEN_UNAVAILABLE: 'credential-unavailable',
-};
+/** The reason for an error code; null for a code that nobody foresaw. */
+export const networkReason = (code: string): DeliveryReason | null => faultOfCode(code)?.[1] ?? null;
 
-// OpenSSL's verification results as Node spells them, and what Node itself calls a fault of TLS.
-const tlsCode =
-  /^(ERR_SSL_|ERR_TLS_|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_|EPROTO$)/;
-
-/** The reason for an error code of Node; null for a code that is not about the network. */
-export function networkReason(code: string): DeliveryReason | null {
-  return reasons[code] ?? (tlsCode.test(code) ? 'tls' : null);
+/** What an error, its parts or its cause means for an attempt; null when nobody foresaw any of them. */
+export function faultOf(error: unknown): Fault | null {
+  for (const code of codesOf(error)) {
+    const fault = faultOfCode(code);
+    if (fault !== null) return fault;
+  }
+  return null;
 }
 
 // Deeper than any error that was ever seen, and a bound for one that contains itself.

@@ -95,5 +95,5 @@ it('keeps its records to itself when the certificate of the hub is not good', as
   });
   await using _ = sink;
   const outcome = await sink.send(outgoing(sampleRecord()), patience());
-  expect(outcome).toEqual({ status: 'retryable', reason: 'tls' });
+  expect(outcome).toEqual({ status: 'retryable', reason: 'tls-untrusted' });
 });

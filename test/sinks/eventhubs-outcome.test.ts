@@ -38,8 +38,8 @@ const table = [
   ['EAI_AGAIN', 'retryable', 'name-not-found'],
   ['EHOSTUNREACH', 'retryable', 'host-unreachable'],
   ['ETIMEDOUT', 'retryable', 'timeout'],
-  ['SELF_SIGNED_CERT_IN_CHAIN', 'retryable', 'tls'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'retryable', 'tls'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'retryable', 'tls-untrusted'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'retryable', 'tls-name-mismatch'],
   [undefined, 'retryable', 'unexpected'],
 ] as const;
 
