@@ -1,0 +1,82 @@
+// What a webhook sends for a record: its body in the form that was chosen, and the headers around it.
+import type { BridgeRecord } from '../core/record.ts';
+import { binaryOf } from './cloudevents-binary.ts';
+import { compileTemplate } from './payload-template.ts';
+import type { OutgoingRecord } from './sink.ts';
+import type { WebhookSettings } from './webhook-settings.ts';
+import { readSigningKey, type SigningKey, signaturesOf } from './webhook-signature.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The body of a request, and the headers that describe it. */
+export interface Content {
+  readonly headers: Headers;
+  readonly body: Buffer;
+}
+
+/**
+ * Chooses how records become bodies.
+ * @returns gives the content for a record; null when the template cannot be filled in with it
+ */
+export function openContents(settings: WebhookSettings): (outgoing: OutgoingRecord) => Content | null {
+  const { mode, template, contentType } = settings;
+  if (template !== undefined) return contentsOfTemplate(template, contentType ?? 'application/json');
+  if (mode === 'binary') return ({ record }) => binaryOf(record);
+  const type = contentType ?? 'application/cloudevents+json; charset=utf-8';
+  return ({ bytes }) => ({ headers: { 'content-type': type }, body: bytes });
+}
+
+function contentsOfTemplate(tree: unknown, contentType: string) {
+  const compiled = compileTemplate(tree);
+  if (!compiled.ok) throw new Error('a template that cannot be read does not get past the settings');
+  return ({ record }: OutgoingRecord): Content | null => {
+    const body = compiled.template.fill(record);
+    return body === null ? null : { headers: { 'content-type': contentType }, body };
+  };
+}
+
+/**
+ * The headers of every request, the handshake's too.
+ * @throws SecretUnreadable
+ */
+export function commonHeaders(settings: WebhookSettings, version: string): Headers {
+  const given = Object.entries(settings.headers).map(([name, value]) => [name.toLowerCase(), value.reveal()]);
+  return {
+    ...Object.fromEntries(given),
+    ...authorization(settings),
+    'user-agent': `scheduled-events-bridge/${version}`,
+  };
+}
+
+function authorization({ bearer, basic }: WebhookSettings): Headers {
+  if (bearer !== undefined) return { authorization: `Bearer ${bearer.reveal()}` };
+  if (basic === undefined) return {};
+  const pair = Buffer.from(`${basic.username}:${basic.password.reveal()}`, 'utf8');
+  return { authorization: `Basic ${pair.toString('base64')}` };
+}
+
+/**
+ * The keys to sign with, as the secrets are now.
+ * @returns null when one of them cannot be a key
+ * @throws SecretUnreadable
+ */
+export function signingKeys({ secrets }: WebhookSettings): readonly SigningKey[] | null {
+  const keys = secrets.map((given) => readSigningKey(given.reveal())).filter((key) => key !== null);
+  return keys.length < secrets.length ? null : keys;
+}
+
+/**
+ * The headers that Standard Webhooks define, for one attempt.
+ * @param at epoch ms at which the attempt is made
+ */
+export function webhookHeaders(
+  { id }: BridgeRecord,
+  body: Buffer,
+  keys: readonly SigningKey[],
+  at: number,
+): Headers {
+  const timestamp = Math.floor(at / 1000);
+  const signature =
+    keys.length === 0 ? {} : { 'webhook-signature': signaturesOf(keys, { id, timestamp, body }) };
+  return { 'webhook-id': id, 'webhook-timestamp': String(timestamp), ...signature };
+}
