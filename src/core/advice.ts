@@ -54,7 +54,10 @@ const sentences: Readonly<Record<NamedReason, string>> = {
   'broken-pipe': 'nobody reads the other end any more',
   protocol: 'what answers there speaks another protocol; check the port',
   'unexpected-answer': 'the answer is not what this receiver says when it takes a message; check the URL',
-  'trigger-disabled': 'the flow behind the URL is switched off; switch it on in Power Automate',
+  'trigger-disabled':
+    'the flow behind the URL is switched off or deleted; switch it on in Power Automate, or use the URL of a new one',
+  'retired-connector':
+    'Office 365 connectors were retired; in the channel, add the workflow "Post to a channel when a webhook request is received" and use its URL',
   'handshake-refused': 'the receiver did not allow this origin when it was asked (OPTIONS); allow it there',
   template: 'the template cannot be filled in with this record; check its placeholders',
   aborted: 'the attempt was ended before it was over',
@@ -99,9 +102,25 @@ const slackSentences: Readonly<Partial<Record<SlackError, string>>> = {
   user_not_found: 'Slack knows no such user; check the channel that the webhook was made for',
   channel_is_archived: 'the channel is archived; bring it back, or choose another',
   is_archived: 'the channel is archived; bring it back, or choose another',
+  is_inactive: 'the channel is archived or frozen; bring it back, or choose another',
   not_in_channel: 'the app is not in the channel; invite it there (/invite @app)',
+  messages_tab_disabled: 'the app takes no direct messages; choose a channel, or switch on its Messages tab',
   missing_scope: 'the token lacks a scope; give the app `chat:write` and install it again',
   restricted_action: 'a rule of the workspace forbids it; ask its administrators',
+  restricted_action_read_only_channel:
+    'the channel is for reading only; choose another, or let the app post there',
+  restricted_action_thread_only_channel: 'the channel takes replies only; choose another',
+  not_allowed_token_type:
+    'Slack does not take a token of this kind; use the bot token, which begins with xoxb-',
+  no_permission: 'the app may not post there; invite it to the channel (/invite @app)',
+  accesslimited: 'the workspace lets nobody in from this network; ask its administrators',
+  two_factor_setup_required: 'the workspace wants a second factor that the account of the app has not set up',
+  team_access_not_granted: 'the app is not installed in the workspace of the channel; install it there',
+  team_not_found: 'Slack knows no such workspace; check the token and the channel',
+  org_login_required: 'the workspace is being moved by Slack; it will be tried again',
+  team_added_to_org: 'the workspace is being moved by Slack; it will be tried again',
+  external_channel_migrating: 'the channel is being moved by Slack; it will be tried again',
+  message_limit_exceeded: 'the workspace has sent too many messages; it will be tried again',
   action_prohibited: 'a rule of the workspace forbids it; ask its administrators',
   posting_to_general_channel_denied: 'the app may not post to the general channel; choose another',
   account_inactive: 'the app or its user was removed from the workspace; install it again',
@@ -113,9 +132,10 @@ const slackSentences: Readonly<Partial<Record<SlackError, string>>> = {
 };
 
 const slackClasses: readonly (readonly [RegExp, string])[] = [
+  [/denied|restricted/, 'the workspace or its organization forbids it; ask its administrators'],
   [/token|auth/, 'Slack does not accept the token; install the app again and use its new token'],
   [/^rate_?limited$/, 'Slack takes no more messages for a while; it will be tried again'],
-  [/error|unavailable|timeout/, 'Slack failed; it will be tried again'],
+  [/error|failed|unavailable|timeout/, 'Slack failed; it will be tried again'],
 ];
 
 // Whoever may send has one of these roles; the first thing to look at when an identity is refused.

@@ -39,6 +39,7 @@ export type DeliveryReason =
   | 'protocol'
   | 'unexpected-answer'
   | 'trigger-disabled'
+  | 'retired-connector'
   | 'handshake-refused'
   | 'template'
   | 'aborted'

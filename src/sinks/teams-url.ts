@@ -1,0 +1,42 @@
+// The URL of a Teams workflow, and the ones of the connectors that it replaced.
+import { type Secret, SecretUnreadable } from '../config/secret.ts';
+import { httpSettings } from './http-settings.ts';
+
+const advice =
+  'Office 365 connectors were retired and this URL no longer reaches Teams: in the channel, add the workflow "Post to a channel when a webhook request is received" and use its URL';
+
+/**
+ * Whether a URL is that of an Office 365 connector, retired in 2026. Workflows and Logic Apps share other hosts, some
+ * of them with flows that have stopped, so nothing else is refused by its looks.
+ */
+export function isRetiredConnector({ hostname, pathname }: URL): boolean {
+  const host = hostname.replace(/\.$/, '');
+  if (host === 'webhook.office.com' || host.endsWith('.webhook.office.com')) return true;
+  const isOutlook = host === 'outlook.office.com' || host === 'outlook.office365.com';
+  return isOutlook && pathname.toLowerCase().startsWith('/webhook');
+}
+
+/** The `url` setting: a connector is refused at once where the URL stands in the configuration itself. */
+export const workflowUrl = httpSettings.url
+  .refine((url) => !isPlainConnector(url), advice)
+  .describe(
+    'URL of the workflow "Post to a channel when a webhook request is received". Counts as a secret: its signature lets anyone post.',
+  );
+
+function isPlainConnector(secret: Secret): boolean {
+  if (secret.place !== 'plain') return false;
+  const url = URL.parse(textOf(secret));
+  return url !== null && isRetiredConnector(url);
+}
+
+function textOf(secret: Secret): string {
+  try {
+    return secret.reveal();
+  } catch (error) {
+    if (error instanceof SecretUnreadable) return '';
+    throw error;
+  }
+}
+
+/** What a person is told who still uses a connector. */
+export const retiredConnectorAdvice: string = advice;
