@@ -1,29 +1,70 @@
 // Makes the connections of HTTP sinks, and refuses those to where the bridge must not send.
-import { type LookupOptions, lookup } from 'node:dns';
+import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { buildConnector } from 'undici';
 import { EgressBlocked, mayConnect } from './egress.ts';
+import { proxyOf, tunnelConnector } from './proxy.ts';
+import { minVersion, secureContextOf, type TlsTexts } from './tls-files.ts';
 
 export type Connector = buildConnector.connector;
 
 export interface ConnectorOptions {
   readonly allowLoopback: boolean;
   readonly connectTimeoutMs: number;
+  /** What the files of the TLS settings say. */
+  readonly tls: TlsTexts;
+  /** The name that the receiver's certificate must have; that of the URL when not given. */
+  readonly serverName?: string | undefined;
+  /** The URL of a proxy that makes all connections. */
+  readonly proxy?: string | undefined;
+  /** How names become addresses; as everywhere on this machine unless given. */
+  readonly resolve?: Resolve;
 }
 
-/** A connector for undici's `Agent`; loads undici. */
+/** Gives every address of a name, as `lookup` of `node:dns` does. */
+export type Resolve = (
+  hostname: string,
+  options: LookupOptions & { readonly all: true },
+  callback: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
+) => void;
+
+/**
+ * A connector for undici's `Agent`; loads undici.
+ * @throws TlsFileFault, ProxyFault
+ */
 export async function openGuardedConnector(options: ConnectorOptions): Promise<Connector> {
   // By its default: a bundle knows no other name of a CommonJS package that is imported late.
   const { buildConnector } = (await import('undici')).default;
-  const { allowLoopback, connectTimeoutMs: timeout } = options;
-  const base = buildConnector({ allowH2: false, timeout, lookup: guardedLookup(allowLoopback) });
-  return (target, callback) => {
+  const { allowLoopback, connectTimeoutMs: timeout, tls, serverName, resolve = lookup } = options;
+
+  const connectorWith = (texts: TlsTexts, toLoopback: boolean, servername?: string): Connector => {
+    const secureContext = secureContextOf(texts);
+    return buildConnector({
+      allowH2: false,
+      timeout,
+      lookup: guardedLookup(toLoopback, resolve),
+      minVersion,
+      ...(secureContext === null ? {} : { secureContext }),
+      ...(servername === undefined ? {} : { servername }),
+    });
+  };
+
+  const toReceiver = connectorWith(tls, allowLoopback, serverName);
+  if (options.proxy === undefined) return guarded(toReceiver, allowLoopback);
+  const proxy = proxyOf(options.proxy);
+  // Whoever names a proxy on this machine means it; our certificate is for the receiver alone.
+  const toProxy = guarded(connectorWith(tls.ca === undefined ? {} : { ca: tls.ca }, true), true);
+  return guarded(tunnelConnector({ proxy, toProxy, toReceiver, timeoutMs: timeout }), allowLoopback);
+}
+
+/** Node resolves no address that is written as one, so the guard in the look-up alone would miss it. */
+const guarded =
+  (connect: Connector, allowLoopback: boolean): Connector =>
+  (target, callback) => {
     const host = target.hostname.replace(/^\[|\]$/g, '');
-    // Node resolves no address that is written as one, so the guard in the look-up alone would miss it.
-    if (isIP(host) === 0 || mayConnect(host, allowLoopback)) base(target, callback);
+    if (isIP(host) === 0 || mayConnect(host, allowLoopback)) connect(target, callback);
     else queueMicrotask(() => callback(new EgressBlocked(), null));
   };
-}
 
 /**
  * Connects, TLS included, and hangs up: the receiver sees no request.
@@ -44,9 +85,9 @@ export async function tryConnecting(connect: Connector, url: URL, signal: AbortS
 
 /** Resolves a name and keeps only the addresses that the bridge may connect to. */
 const guardedLookup =
-  (allowLoopback: boolean): LookupFunction =>
+  (allowLoopback: boolean, resolve: Resolve): LookupFunction =>
   (hostname, options: LookupOptions, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, found) => {
+    resolve(hostname, { ...options, all: true }, (error, found) => {
       if (error !== null) return callback(error, []);
       const allowed = found.filter(({ address }) => mayConnect(address, allowLoopback));
       const [first] = allowed;

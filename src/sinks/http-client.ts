@@ -1,5 +1,7 @@
 // Carries one POST to a receiver and brings back its answer; undici is loaded when the first one goes out.
+import { isDeepStrictEqual } from 'node:util';
 import type { Agent, request as undiciRequest } from 'undici';
+import type { Secret } from '../config/secret.ts';
 import {
   type Connector,
   type ConnectorOptions,
@@ -7,9 +9,14 @@ import {
   tryConnecting,
 } from './guarded-connector.ts';
 import type { HttpAnswer } from './http-answer.ts';
+import { readTlsFiles, type TlsSettings } from './tls-files.ts';
 
-export interface HttpClientOptions extends ConnectorOptions {
+export interface HttpClientOptions {
+  readonly allowLoopback: boolean;
+  readonly connectTimeoutMs: number;
   readonly timeoutMs: number;
+  readonly tls: TlsSettings;
+  readonly proxy?: Secret | undefined;
 }
 
 export interface HttpRequest {
@@ -23,7 +30,7 @@ export interface HttpRequest {
 export interface HttpClient extends AsyncDisposable {
   /**
    * One request; redirects are not followed.
-   * @throws what undici throws, and EgressBlocked: the caller knows what it means
+   * @throws what undici throws, EgressBlocked, ProxyFault, TlsFileFault, SecretUnreadable: the caller knows what they mean
    */
   post(request: HttpRequest, signal: AbortSignal): Promise<HttpAnswer>;
   /** Connects and hangs up. @throws as `post` does */
@@ -45,14 +52,20 @@ interface Loaded {
   readonly request: typeof undiciRequest;
 }
 
+/** The texts that connections are made from, and what was made from them. */
+interface Kept {
+  readonly ground: ConnectorOptions;
+  readonly loaded: Promise<Loaded>;
+}
+
 /** Does no I/O before the first request. */
 export function openHttpClient(options: HttpClientOptions): HttpClient {
-  let loaded: Promise<Loaded> | null = null;
+  let kept: Kept | null = null;
   let connections = 0;
   let connectionsBefore = -1;
 
-  const load = async (): Promise<Loaded> => {
-    const connect = await openGuardedConnector(options);
+  const load = async (ground: ConnectorOptions): Promise<Loaded> => {
+    const connect = await openGuardedConnector(ground);
     return await loadUndici(options.timeoutMs, (target, callback) => {
       connections += 1;
       connect(target, callback);
@@ -60,11 +73,19 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
   };
 
   const letGo = async () => {
-    const closing = loaded;
-    loaded = null;
+    const closing = kept;
+    kept = null;
     // What could not be loaded has nothing to close.
-    const client = await closing?.catch(() => null);
+    const client = await closing?.loaded.catch(() => null);
     await client?.agent.close();
+  };
+
+  const current = async (): Promise<Loaded> => {
+    const ground = groundOf(options);
+    // A renewed certificate, or another proxy: the connections that stand were made with the old one.
+    if (kept !== null && !isDeepStrictEqual(kept.ground, ground)) await letGo();
+    kept ??= { ground, loaded: load(ground) };
+    return await kept.loaded;
   };
 
   return {
@@ -73,17 +94,27 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
     },
     post: async (request, signal) => {
       connectionsBefore = connections;
-      loaded ??= load();
-      const answer = await post(request, await loaded, signal);
+      const answer = await post(request, await current(), signal);
       // 421: this receiver wants to be spoken to over another connection.
       if (answer.status === 421) await letGo();
       return answer;
     },
     connect: async (url, signal) => {
       connectionsBefore = -1;
-      await tryConnecting(await openGuardedConnector(options), url, signal);
+      await tryConnecting(await openGuardedConnector(groundOf(options)), url, signal);
     },
     [Symbol.asyncDispose]: letGo,
+  };
+}
+
+/** Reads the files and secrets anew. */
+function groundOf({ allowLoopback, connectTimeoutMs, tls, proxy }: HttpClientOptions): ConnectorOptions {
+  return {
+    allowLoopback,
+    connectTimeoutMs,
+    tls: readTlsFiles(tls),
+    serverName: tls.serverName,
+    proxy: proxy?.reveal(),
   };
 }
 

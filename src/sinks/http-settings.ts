@@ -3,6 +3,27 @@ import * as z from 'zod';
 import { duration } from '../config/duration.ts';
 import { secret } from '../config/secret.ts';
 
+const path = () => z.string().min(1).exactOptional();
+
+const tlsSettings = z
+  .strictObject({
+    caFile: path().describe(
+      'PEM file of the authorities that may vouch for the receiver (and for a proxy of `https:`), instead of those that the machine trusts.',
+    ),
+    certFile: path().describe('PEM file of the certificate to show to a receiver that wants to see one.'),
+    keyFile: path().describe('PEM file of the private key of that certificate.'),
+    passphrase: secret().exactOptional().describe('What the private key is encrypted with.'),
+    serverName: path().describe(
+      'The name that the certificate of the receiver must have, where that is not the one in the URL.',
+    ),
+  })
+  .refine(
+    ({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined),
+    'certFile and keyFile go together',
+  )
+  .prefault({})
+  .describe('TLS, from 1.2 on; files are read anew when they change.');
+
 /** How to reach a receiver: to be spread into the settings of a sink. */
 export const connectionSettings = {
   allowHttp: z
@@ -15,6 +36,12 @@ export const connectionSettings = {
   connectTimeout: duration({ default: '5s', min: '100ms', max: '1m' }).describe(
     'Time allowed for connecting, TLS included.',
   ),
+  tls: tlsSettings,
+  proxy: secret()
+    .exactOptional()
+    .describe(
+      'URL of a proxy that makes the connections (CONNECT), such as `http://user:password@proxy:3128`; it may be on this machine. The proxy resolves the name of the receiver, so what a name must not lead to is then for the proxy to refuse. Variables such as `https_proxy` count for nothing.',
+    ),
 } as const;
 
 /** The same, for a receiver that is given by its URL. */

@@ -6,12 +6,15 @@ import { openAttempts } from './attempts.ts';
 import { type HttpAnswer, outcomeOfAnswer, outcomeOfError } from './http-answer.ts';
 import { type HttpRequest, openHttpClient } from './http-client.ts';
 import type { CheckResult, OutgoingRecord, Sink } from './sink.ts';
+import type { TlsSettings } from './tls-files.ts';
 
 /** The parsed `connectionSettings`. */
 export interface HttpConnectionSettings {
   readonly allowHttp: boolean;
   readonly timeout: number;
   readonly connectTimeout: number;
+  readonly tls: TlsSettings;
+  readonly proxy?: Secret | undefined;
 }
 
 /** The parsed `httpSettings`. */
@@ -48,8 +51,8 @@ export interface HttpExchange extends AsyncDisposable {
  * @param placeOf gives the URL as the settings have it, read anew for each attempt; may throw SecretUnreadable
  */
 export function openHttpExchange(settings: HttpConnectionSettings, placeOf: () => string): HttpExchange {
-  const { allowHttp, timeout: timeoutMs, connectTimeout: connectTimeoutMs } = settings;
-  const client = openHttpClient({ allowLoopback: allowHttp, timeoutMs, connectTimeoutMs });
+  const { allowHttp, timeout: timeoutMs, connectTimeout: connectTimeoutMs, tls, proxy } = settings;
+  const client = openHttpClient({ allowLoopback: allowHttp, timeoutMs, connectTimeoutMs, tls, proxy });
   const attempts = openAttempts(timeoutMs);
 
   const attempt = (signal: AbortSignal, work: (url: URL, stop: AbortSignal) => Promise<Outcome>) =>
@@ -132,4 +135,8 @@ function faultOf(error: unknown, reused: boolean): Outcome {
 const checked = (outcome: Outcome): CheckResult =>
   outcome.status === 'delivered'
     ? { ok: true, detail: 'the receiver can be connected to' }
-    : { ok: false, detail: `the receiver cannot be connected to: ${outcome.reason}` };
+    : {
+        ok: false,
+        detail: `the receiver cannot be connected to: ${outcome.reason}`,
+        reason: outcome.reason,
+      };

@@ -1,6 +1,6 @@
 // The contract of a sink: what it must offer, and what it must leave to others.
 import type * as z from 'zod';
-import type { DeliveryPolicy, Outcome } from '../core/delivery.ts';
+import type { DeliveryPolicy, DeliveryReason, Outcome } from '../core/delivery.ts';
 import type { RecordFilter } from '../core/filter.ts';
 import type { BridgeRecord } from '../core/record.ts';
 
@@ -13,7 +13,12 @@ export interface OutgoingRecord {
 /** What `seb check` learns about a sink. */
 export type CheckResult =
   | { readonly ok: true; readonly detail: string }
-  | { readonly ok: false; readonly detail: string };
+  | {
+      readonly ok: false;
+      readonly detail: string;
+      /** Why, where a delivery would fail for the same reason. */
+      readonly reason?: DeliveryReason;
+    };
 
 /**
  * An open sink. It makes one attempt and returns an outcome: it never retries, sleeps, logs or counts.
