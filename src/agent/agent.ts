@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { openSink } from '../sinks/index.ts';
+import { type OpenSink, openSink } from '../sinks/index.ts';
 import { version } from '../version.ts';
 import { deliver } from './deliver.ts';
 import { bootId, openPollMark } from './host.ts';
@@ -12,8 +12,12 @@ import { lockDirectory } from './lock.ts';
 import { silentMeters } from './meters.ts';
 import { openObserverSource } from './observer-source.ts';
 import { Outbox } from './outbox/outbox.ts';
+import { resumeSuspended } from './resume.ts';
+import { watchSecrets } from './secret-watch.ts';
 import { heartbeatFacts, selfDraft, startedFacts } from './self-records.ts';
 import type { AgentSettings } from './settings.ts';
+import { openStatus } from './status.ts';
+import { orderlyStop } from './stop.ts';
 import { openWake } from './wake.ts';
 import { watchEvents } from './watch-events.ts';
 
@@ -21,10 +25,20 @@ import { watchEvents } from './watch-events.ts';
 export interface AgentRuntime {
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends the agent: the attempts in hand are finished, within 7 s. */
+  /** Ends the agent: the attempts in hand are finished, within 7 s, and the events watched until then. */
   readonly signal: AbortSignal;
-  /** Calls back when log files were rotated (SIGHUP). */
-  readonly onReopen?: (reopen: () => void) => void;
+  /** Why this run begins: `agent.started` says so. */
+  readonly cause?: 'start' | 'reload';
+  /** Is handed the controls of the running agent; they may be used until `signal` aborts. */
+  readonly control?: (controls: AgentControls) => void;
+}
+
+/** What may be asked of a running agent. */
+export interface AgentControls {
+  /** Lets go of files that may have been rotated away. */
+  reopen(): void;
+  /** Has suspended sinks try again. */
+  resume(): void;
 }
 
 /** How a run ended. */
@@ -32,9 +46,10 @@ export type AgentEnd = { readonly ok: true } | { readonly ok: false; readonly re
 
 // The first record waits so long for the VM's name; a VM that is about to go cannot wait longer.
 const introductionMs = 2_000;
-const attemptGraceMs = 7_000;
 const refreshIntervalMs = 3_600_000;
 const pruneIntervalMs = 600_000;
+// Late enough to be in nobody's way at the start, and soon enough for an agent that is often started anew.
+const firstPruneMs = 5_000;
 
 /**
  * Runs the agent until `signal` aborts. One straight line on purpose: this is the program.
@@ -42,14 +57,16 @@ const pruneIntervalMs = 600_000;
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the program in order; nearly every line needs the locals above it.
 export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): Promise<AgentEnd> {
-  const { clock, log } = runtime;
+  const { clock, log, cause = 'start' } = runtime;
   await using resources = new AsyncDisposableStack();
   const directory = ownDirectory(settings.stateDir);
   if ('reason' in directory) return { ok: false, reason: directory.reason };
   resources.use(directory);
 
-  const stopping = stopSignals(runtime.signal);
-  const { signal } = stopping;
+  const stop = orderlyStop(runtime.signal, clock, log);
+  const status = settings.status && (await openStatus(settings, settings.status));
+  const meters = status?.meters ?? silentMeters;
+  const wake = openWake();
   const { sizeMax, keepDelivered, keepDead } = settings.outbox;
   const limits = { sizeMax, keepDeliveredMs: keepDelivered, keepDeadMs: keepDead };
   const routes = Object.entries(settings.sinks).map(([name, { filter }]) => ({ name, filter }));
@@ -58,57 +75,66 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
   const sinks = Object.entries(settings.sinks).map(([name, sink]) =>
     openSink(name, sink, { ...place, memory: outbox.memoryOf(name) }),
   );
-  // Side by side: each may take a while to let go of a dead connection, and all of it has 10 s.
-  resources.defer(async () => {
-    await Promise.all(sinks.map(({ sink }) => sink[Symbol.asyncDispose]()));
-  });
-  runtime.onReopen?.(() => {
-    for (const { sink } of sinks) sink.reopen?.();
-  });
 
   const boot = bootId(clock.now());
-  const journal = openJournal(outbox, log);
+  const journal = openJournal(outbox, meters, log);
   const mark = resources.use(openPollMark(settings.stateDir));
   const imds = resources.use(openImds(settings.imds));
-  const observer = openObserverSource({ imds, outbox, bootId: boot, log, signal });
-  const wake = openWake();
+  const observer = openObserverSource({ imds, outbox, bootId: boot, log, signal: stop.watching });
 
   const announce = async (): Promise<void> => {
     await observer.known(introductionMs);
-    journal.commit(null, [selfDraft('started', clock.now(), startedFacts(settings, boot, outbox), observer)]);
+    const facts = startedFacts(settings, boot, outbox, cause);
+    journal.commit(null, [selfDraft('started', clock.now(), facts, observer)]);
     wake.ring();
   };
   const announced = announce();
-  const tools = { imds, outbox, journal, observer, mark, wake, clock, log, signal };
-  const watch = watchEvents({ ...tools, settings, bootId: boot, announced });
+  const tools = { imds, outbox, journal, observer, mark, wake, meters, clock, log };
+  const watch = watchEvents({ ...tools, signal: stop.watching, settings, bootId: boot, announced });
   const beat = (): void => {
     const facts = heartbeatFacts(watch.view(), outbox, clock.now());
     journal.commit(null, [selfDraft('heartbeat', clock.now(), facts, observer)]);
     wake.ring();
   };
+  // A sink is closed as soon as its loop has ended, while the watch goes on: letting go of a dead connection takes a while.
+  const serve = async (open: OpenSink): Promise<void> => {
+    await using _sink = open.sink;
+    const signals = { signal: stop.delivering, attemptSignal: stop.attempting };
+    await deliver(open, { outbox, wake, meters, clock, log, ...signals });
+  };
   const every = async (ms: number, work: () => void | Promise<void>): Promise<void> => {
     for (;;) {
-      await clock.sleep(ms, signal);
-      if (signal.aborted) return;
+      await clock.sleep(ms, stop.watching);
+      if (stop.watching.aborted) return;
       await work();
     }
   };
+  const prune = (): void => outbox.prune();
 
-  log.info({ version, sinks: sinks.map(({ name, type }) => `${name} (${type})`), boot }, 'the agent starts');
-  const loops = [
+  log.info(
+    { version, cause, sinks: sinks.map(({ name, type }) => `${name} (${type})`), boot },
+    'the agent starts',
+  );
+  const watches = [
     watch.run(),
     announced,
     observer.refresh().then(() => every(refreshIntervalMs, observer.refresh)),
     announced.then(() => every(settings.heartbeatInterval, beat)),
-    every(pruneIntervalMs, () => outbox.prune()),
-    ...sinks.map((open) =>
-      deliver(open, {
-        ...{ outbox, wake, clock, log, signal, attemptSignal: stopping.attemptSignal },
-        meters: silentMeters,
-      }),
-    ),
+    clock
+      .sleep(firstPruneMs, stop.watching)
+      .then(prune)
+      .then(() => every(pruneIntervalMs, prune)),
+    watchSecrets(settings.sinks, { outbox, wake, clock, log, signal: stop.delivering }),
   ];
-  await stopping.allOrNone(loops);
+  if (status) watches.push(status.serve({ outbox, clock, log, view: watch.view, signal: stop.watching }));
+  runtime.control?.({
+    reopen: () => {
+      for (const { sink } of sinks) sink.reopen?.();
+    },
+    resume: () =>
+      void resumeSuspended(Object.keys(settings.sinks), 'asked by a signal', { outbox, wake, log }),
+  });
+  await stop.allOrNone({ watches, deliveries: sinks.map(serve) });
   log.info({}, 'the agent stops');
   return { ok: true };
 }
@@ -123,31 +149,4 @@ function ownDirectory(path: string): Disposable | { readonly reason: string } {
       reason: `${path} (stateDir) cannot be used (${code}); make it a directory this user may write to`,
     };
   }
-}
-
-/** Two signals out of one: stop after the attempt in hand, and, a while later, stop that as well. */
-function stopSignals(signal: AbortSignal) {
-  const stop = new AbortController();
-  const stopAttempts = new AbortController();
-  const end = (): void => {
-    stop.abort();
-    setTimeout(() => stopAttempts.abort(), attemptGraceMs).unref();
-  };
-  if (signal.aborted) end();
-  signal.addEventListener('abort', end, { once: true });
-  return {
-    signal: stop.signal,
-    attemptSignal: stopAttempts.signal,
-    /** Waits for all loops; one that fails is a bug and ends the others, so that nobody watches half of it. */
-    async allOrNone(loops: readonly Promise<void>[]): Promise<void> {
-      const ends = loops.map((loop) =>
-        loop.catch((error: unknown) => {
-          end();
-          throw error;
-        }),
-      );
-      const results = await Promise.allSettled(ends);
-      for (const result of results) if (result.status === 'rejected') throw result.reason;
-    },
-  };
 }

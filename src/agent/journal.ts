@@ -2,6 +2,7 @@
 import type { BridgeRecord } from '../core/record.ts';
 import type { Watch } from '../core/watch.ts';
 import type { Log } from '../log.ts';
+import type { Meters } from './meters.ts';
 import type { Draft } from './outbox/draft.ts';
 import type { Outbox } from './outbox/outbox.ts';
 
@@ -19,7 +20,7 @@ export interface Journal {
 // A disk that stays full for days must not also fill the memory.
 const waitingMax = 10_000;
 
-export function openJournal(outbox: Outbox, log: Log): Journal {
+export function openJournal(outbox: Outbox, meters: Meters, log: Log): Journal {
   let watch: Watch | null = null;
   let waiting: readonly Draft[] = [];
   const write = (): readonly BridgeRecord[] | null => {
@@ -27,6 +28,7 @@ export function openJournal(outbox: Outbox, log: Log): Journal {
     if (!committed.ok) return null;
     watch = null;
     waiting = [];
+    meters.records(committed.value);
     return committed.value;
   };
   return {

@@ -24,10 +24,16 @@ export function selfDraft(
   };
 }
 
-/** What `agent.started` says. */
-export function startedFacts(settings: AgentSettings, bootId: string, outbox: Outbox): Facts {
+/** What `agent.started` says. @param cause whether the process began, or only took up a changed configuration */
+export function startedFacts(
+  settings: AgentSettings,
+  bootId: string,
+  outbox: Outbox,
+  cause: 'start' | 'reload',
+): Facts {
   const sinks = Object.entries(settings.sinks).map(([name, { type }]) => ({ name, type }));
   return {
+    cause,
     apiVersion: settings.imds.apiVersion,
     pollIntervalMs: settings.imds.pollInterval,
     heartbeatIntervalMs: settings.heartbeatInterval,

@@ -9,6 +9,7 @@ import { version } from '../version.ts';
 import type { PollMark } from './host.ts';
 import type { ImdsClient, Poll } from './imds.ts';
 import type { Journal } from './journal.ts';
+import type { Meters } from './meters.ts';
 import type { ObserverSource } from './observer-source.ts';
 import type { Draft } from './outbox/draft.ts';
 import type { Outbox } from './outbox/outbox.ts';
@@ -25,6 +26,7 @@ export interface WatchRuntime {
   readonly mark: PollMark;
   readonly bootId: string;
   readonly wake: Wake;
+  readonly meters: Meters;
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
@@ -32,11 +34,15 @@ export interface WatchRuntime {
   readonly announced: Promise<void>;
 }
 
-/** What others may ask about the source: for heartbeats and, later, for readiness. */
+/** What others may ask about the source: for heartbeats, health and readiness. */
 export interface SourceView {
   readonly source: SourceHistory;
   /** Epoch ms of the last good document of this run. */
   readonly lastDocumentAt: number | null;
+  /** Ms since then, by a clock that never jumps; without a document, since this run began. */
+  readonly documentAgeMs: number;
+  /** By how many ms the loop is behind its own plan; 0 while it is on time. */
+  readonly lateMs: number;
   readonly incarnation: string | null;
   readonly events: number;
 }
@@ -54,21 +60,28 @@ interface Memory {
   watch: Watch | null;
   lastDocumentAt: number | null;
   lastMonotonicMs: number | null;
+  /** When the loop has to have begun its next poll, by the monotonic clock. */
+  nextTurnMs: number;
   outboxVersion: number;
 }
 
 export function watchEvents(runtime: WatchRuntime): EventWatch {
+  const { clock } = runtime;
+  const openedMs = clock.monotonic();
   const memory: Memory = {
-    source: unknownSource(runtime.clock.now()),
+    source: unknownSource(clock.now()),
     watch: null,
     lastDocumentAt: null,
     lastMonotonicMs: null,
+    nextTurnMs: openedMs,
     outboxVersion: 0,
   };
   return {
     view: () => ({
       source: memory.source,
       lastDocumentAt: memory.lastDocumentAt,
+      documentAgeMs: clock.monotonic() - (memory.lastMonotonicMs ?? openedMs),
+      lateMs: Math.max(clock.monotonic() - memory.nextTurnMs, 0),
       incarnation: memory.watch?.incarnation ?? null,
       events: Object.keys(memory.watch?.sightings ?? {}).length,
     }),
@@ -77,13 +90,15 @@ export function watchEvents(runtime: WatchRuntime): EventWatch {
 }
 
 async function run(runtime: WatchRuntime, memory: Memory): Promise<void> {
-  const { settings, imds, clock, signal } = runtime;
+  const { settings, imds, meters, clock, signal } = runtime;
   const policy = { pollIntervalMs: settings.imds.pollInterval, warmupMs: settings.imds.firstTimeout };
   while (!signal.aborted) {
     const startedMs = clock.monotonic();
     const timeoutMs = memory.source.warm ? settings.imds.timeout : settings.imds.firstTimeout;
+    memory.nextTurnMs = startedMs + timeoutMs;
     const poll = await imds.poll(timeoutMs, signal);
     if (signal.aborted) break;
+    meters.poll(poll.status);
     if (poll.status === 'document') {
       await runtime.announced;
       takeDocument(poll, runtime, memory);
@@ -95,7 +110,9 @@ async function run(runtime: WatchRuntime, memory: Memory): Promise<void> {
     // From start to start, so that a slow answer does not stretch the interval; but a wait that IMDS asks for
     // begins with its answer.
     const spentMs = poll.status === 'throttled' ? 0 : clock.monotonic() - startedMs;
-    await clock.sleep(decision.delayMs - spentMs, signal);
+    const restMs = Math.max(decision.delayMs - spentMs, 0);
+    memory.nextTurnMs = clock.monotonic() + restMs;
+    await clock.sleep(restMs, signal);
   }
 }
 

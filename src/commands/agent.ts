@@ -1,11 +1,7 @@
 // `seb agent`: runs the agent on this VM until it is told to stop.
-import { runAgent } from '../agent/agent.ts';
-import { agentSettings } from '../agent/settings.ts';
-import { systemClock } from '../clock.ts';
-import { loadConfiguration } from '../config/load.ts';
 import { defineCommand } from './command.ts';
-import { runLongProgram } from './long-program.ts';
 import { chosenFile, fileOption, settingsHelp } from './program.ts';
+import { runThroughReloads } from './reload.ts';
 
 export const agent = defineCommand({
   name: 'agent',
@@ -19,18 +15,12 @@ export const agent = defineCommand({
   ],
   notes: [
     'Running an agent switches Scheduled Events on for the VM. From then on a restart or redeploy that a user asks for waits up to 15 minutes, unless something approves it.',
-    'SIGTERM and SIGINT let the attempt in hand finish and end the agent within 10 seconds; SIGHUP reopens the files of file sinks after they were rotated.',
+    'SIGTERM and SIGINT let the attempt in hand finish and end the agent within 10 seconds; events are watched until then.',
+    'SIGHUP reads the configuration file anew. A changed one is taken up without a gap in watching; one with a fault is refused in the log, and the agent goes on with the one before; with an unchanged one the files of file sinks are opened anew, as after a rotation, and suspended sinks try again.',
+    'A secret given as { file: PATH } is read at every use: a new one needs no restart, and a sink that was suspended for the old one tries again within seconds.',
+    'With the setting "status" the agent answers /healthz, /readyz and /metrics on 127.0.0.1:9464. Without it, nothing listens.',
     'Every setting: "seb config docs". What a file comes to: "seb config show -c FILE". Whether it works: "seb check -c FILE".',
   ],
   settings: () => settingsHelp('agent'),
-  async run(context) {
-    const settings = loadConfiguration(chosenFile(context, 'agent'), agentSettings);
-    return await runLongProgram('agent', settings, context, async (log) => {
-      if (Object.keys(settings.sinks).length === 0) {
-        log.warn({}, 'no sinks are configured: what happens is recorded on this disk and goes nowhere');
-      }
-      const reopening = context.onHangup === undefined ? {} : { onReopen: context.onHangup };
-      return await runAgent(settings, { clock: systemClock, log, signal: context.signal, ...reopening });
-    });
-  },
+  run: (context) => runThroughReloads(chosenFile(context, 'agent'), context),
 });

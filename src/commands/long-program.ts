@@ -3,7 +3,12 @@ import { plainSecrets } from '../config/secret.ts';
 import { type Log, type LogLevel, openLog } from '../log.ts';
 import type { CommandContext } from './command.ts';
 
-type End = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+/** How a program ended. */
+export type ProgramEnd = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+
+interface ProgramSettings {
+  readonly log: { readonly level: LogLevel };
+}
 
 /**
  * Opens the log, warns of secrets in the file, and runs the program to its end.
@@ -11,10 +16,15 @@ type End = { readonly ok: true } | { readonly ok: false; readonly reason: string
  */
 export async function runLongProgram(
   name: string,
-  settings: { readonly log: { readonly level: LogLevel } },
-  { stderr }: CommandContext,
-  run: (log: Log) => Promise<End>,
+  settings: ProgramSettings,
+  context: CommandContext,
+  run: (log: Log) => Promise<ProgramEnd>,
 ): Promise<number> {
+  return exitCodeOf(await run(openProgramLog(name, settings)), context);
+}
+
+/** Opens the log of a program, and warns in it of secrets that stand in the configuration file. */
+export function openProgramLog(name: string, settings: ProgramSettings): Log {
   const log = openLog(name, settings.log.level);
   for (const setting of plainSecrets(settings)) {
     log.warn(
@@ -22,7 +32,11 @@ export async function runLongProgram(
       'a secret stands in the configuration file; { file: PATH } keeps it out of backups',
     );
   }
-  const end = await run(log);
+  return log;
+}
+
+/** @returns 0, or 1 with a sentence on standard error when the program could not run */
+export function exitCodeOf(end: ProgramEnd, { stderr }: CommandContext): number {
   if (end.ok) return 0;
   stderr.write(`seb: ${end.reason}\n`);
   return 1;

@@ -1,6 +1,7 @@
 // Every setting of the agent but those of its sinks, declared once: schema, type, default, docs and help.
 import * as z from 'zod';
 import { duration, size } from './duration.ts';
+import { listenAddress } from './listen.ts';
 
 /** The address of Azure's instance metadata service, the same on every VM. */
 export const imdsAddress = 'http://169.254.169.254';
@@ -50,6 +51,15 @@ const heartbeat = duration({ default: '1h', min: '1s', max: '24h' }).describe(
   'Time between `agent.heartbeat` records, which prove that this VM is watched.',
 );
 
+const status = z
+  .strictObject({
+    listen: listenAddress('127.0.0.1:9464').describe(
+      'Address of `/healthz`, `/readyz` and `/metrics`: `host:port`, or a port of this machine alone; port 0 takes a free one. Whoever reaches it can read it: anything but loopback is for a network that you trust.',
+    ),
+  })
+  .optional()
+  .describe('The status page for probes and Prometheus. Without this setting nothing listens.');
+
 const log = z
   .strictObject({
     level: z
@@ -81,5 +91,6 @@ export const agentSchema = <Sink extends z.ZodType>(sink: Sink) =>
     sinks: z.record(sinkName, sink).prefault({}).describe('Where records go, by a name of your choice.'),
     outbox,
     heartbeatInterval: heartbeat,
+    status,
     log,
   });

@@ -18,7 +18,7 @@ export class ConfigurationError extends Error {
  * @throws ConfigurationError
  */
 export function loadConfiguration<Schema extends z.ZodType>(path: string, schema: Schema): z.output<Schema> {
-  return validate(readYaml(readText(path), path), path, schema);
+  return validateConfiguration(readConfiguration(path), path, schema);
 }
 
 /**
@@ -37,7 +37,7 @@ export function parseConfiguration<Schema extends z.ZodType>(
   place: string,
   schema: Schema,
 ): z.output<Schema> {
-  return validate(readYaml(text, place), place, schema);
+  return validateConfiguration(readYaml(text, place), place, schema);
 }
 
 function readText(path: string): string {
@@ -67,7 +67,13 @@ function readYaml(text: string, place: string): unknown {
   }
 }
 
-function validate<Schema extends z.ZodType>(
+/**
+ * Judges what a file says.
+ * @param content as `readConfiguration` gave it
+ * @param place named in the error
+ * @throws ConfigurationError
+ */
+export function validateConfiguration<Schema extends z.ZodType>(
   content: unknown,
   place: string,
   schema: Schema,

@@ -1,0 +1,121 @@
+// Keeps the agent running through changes of its configuration file: SIGHUP has it read anew.
+import { isDeepStrictEqual } from 'node:util';
+import { type AgentControls, runAgent } from '../agent/agent.ts';
+import { type AgentSettings, agentSettings } from '../agent/settings.ts';
+import { systemClock } from '../clock.ts';
+import { ConfigurationError, readConfiguration, validateConfiguration } from '../config/load.ts';
+import type { Log } from '../log.ts';
+import type { CommandContext } from './command.ts';
+import { exitCodeOf, openProgramLog } from './long-program.ts';
+
+/** A configuration file as it was at one moment, found valid. */
+interface Configuration {
+  readonly content: unknown;
+  readonly settings: AgentSettings;
+}
+
+// Several programs may send the signal at the same moment, as logrotate does for each of its files: that is one wish.
+const sameWishMs = 100;
+
+/**
+ * Runs the agent until it is told to stop. A changed file ends the run softly and begins another in this process:
+ * all that matters is on the disk.
+ * @returns the exit code
+ * @throws ConfigurationError when the file cannot be used at the start; later ones are told in the log
+ */
+export async function runThroughReloads(path: string, context: CommandContext): Promise<number> {
+  const hangups = openHangups(context);
+  let current = readValid(path);
+  let proven: Configuration | null = null;
+  for (let cause: 'start' | 'reload' = 'start'; ; cause = 'reload') {
+    const log = openProgramLog('agent', current.settings);
+    const reload = openReload(path, current, log);
+    hangups.listen(reload.hangup);
+    const signal = AbortSignal.any([context.signal, reload.signal]);
+    const runtime = { clock: systemClock, log, signal, cause, control: reload.control };
+    const end = await runAgent(current.settings, runtime);
+    const following = end.ok ? reload.next() : proven;
+    if (context.signal.aborted || following === null) return exitCodeOf(end, context);
+    if (!end.ok)
+      log.error({ reason: end.reason }, 'the changed configuration cannot be used: back to the one before');
+    proven = end.ok ? current : null;
+    current = following;
+  }
+}
+
+/** What SIGHUP does to one run of the agent. */
+interface Reload {
+  /** Ends the run, because another one shall begin. */
+  readonly signal: AbortSignal;
+  readonly control: (controls: AgentControls) => void;
+  readonly hangup: () => void;
+  /** What to run with next; null while nothing changed. */
+  readonly next: () => Configuration | null;
+}
+
+function openReload(path: string, running: Configuration, log: Log): Reload {
+  const ending = new AbortController();
+  let controls: AgentControls | null = null;
+  let next: Configuration | null = null;
+  const hangup = (): void => {
+    const found = tryRead(path, log);
+    // A run that is about to end has let go of its files, and its sinks are woken by the next.
+    const inHand = ending.signal.aborted ? null : controls;
+    inHand?.reopen();
+    if (found === null) return;
+    if (!isDeepStrictEqual(found.content, (next ?? running).content)) {
+      log.info({}, 'the configuration file has changed: it is taken up');
+      next = found;
+      ending.abort();
+    } else if (inHand !== null) {
+      log.info({}, 'the configuration file is unchanged: files are opened anew, suspended sinks tried again');
+      inHand.resume();
+    }
+  };
+  return {
+    signal: ending.signal,
+    control: (given) => {
+      controls = given;
+    },
+    hangup,
+    next: () => next,
+  };
+}
+
+/** @throws ConfigurationError */
+function readValid(path: string): Configuration {
+  const content = readConfiguration(path);
+  return { content, settings: validateConfiguration(content, path, agentSettings) };
+}
+
+/** @returns null for a file that cannot be used; the log says why, one line for each fault */
+function tryRead(path: string, log: Log): Configuration | null {
+  try {
+    return readValid(path);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    for (const fault of error.faults) {
+      log.error({ fault }, 'the configuration file cannot be used: the agent goes on with the one before');
+    }
+    return null;
+  }
+}
+
+/** Calls the listener of the run that is going on, once for signals that come together. */
+function openHangups({ onHangup, signal }: CommandContext) {
+  let listener = (): void => undefined;
+  let isWaiting = false;
+  const gather = async (): Promise<void> => {
+    if (isWaiting) return;
+    isWaiting = true;
+    await systemClock.sleep(sameWishMs, signal);
+    isWaiting = false;
+    if (!signal.aborted) listener();
+  };
+  onHangup?.(() => void gather());
+  return {
+    listen(to: () => void): void {
+      listener = to;
+    },
+  };
+}
