@@ -3,6 +3,7 @@ import { describe } from 'vitest';
 import { verifiesCertificates } from './http-certificates.ts';
 import { survivesTheNetwork, survivesTheReceiver } from './http-connections.ts';
 import { guardsItsSettings, keepsSecrets } from './http-guard.ts';
+import { goesThroughProxies } from './http-proxies.ts';
 import { honoursRetryAfter, readsEachStatus } from './http-statuses.ts';
 import { type HttpSubject, openReceiver } from './http-subject.ts';
 import { keepsTheContractOfWaiting, keepsTheSinkContract } from './sink-contract.ts';
@@ -17,6 +18,7 @@ export function keepsTheHttpContract(subject: HttpSubject): void {
     survivesTheReceiver(subject);
     survivesTheNetwork(subject);
     verifiesCertificates(subject);
+    goesThroughProxies(subject);
     guardsItsSettings(subject);
     keepsSecrets(subject);
   });
