@@ -73,7 +73,7 @@ function answer(
 ) {
   const wanted = login === undefined ? undefined : `Basic ${Buffer.from(login).toString('base64')}`;
   // What comes is read and dropped, so that the end of the connection is noticed.
-  if (refuses === 'hang') return void socket.resume();
+  if (refuses === 'hang') return void socket.resume().once('end', () => socket.end());
   if (refuses === 'reset') return void socket.destroy();
   if (refuses !== undefined) return void socket.end(`HTTP/1.1 ${refuses} No\r\nContent-Length: 2\r\n\r\nno`);
   if (wanted !== request?.authorization) {
