@@ -2,7 +2,7 @@
 // `promises` and not 'node:fs/promises': in the bundle it is then loaded with the first look, not with the agent.
 import { promises as disk } from 'node:fs';
 import type { Clock } from '../clock.ts';
-import { secretFiles } from '../config/secret.ts';
+import { filesOf } from '../config/files.ts';
 import { type ResumeRuntime, resumeSuspended } from './resume.ts';
 import type { AgentSettings } from './settings.ts';
 
@@ -21,7 +21,7 @@ export async function watchSecrets(
   runtime: SecretWatchRuntime,
 ): Promise<void> {
   const { clock, signal } = runtime;
-  const files = new Map(Object.entries(sinks).map(([name, sink]) => [name, secretFiles(sink)] as const));
+  const files = new Map(Object.entries(sinks).map(([name, sink]) => [name, filesOf(sink)] as const));
   const paths = [...new Set([...files.values()].flat())];
   if (paths.length === 0) return;
   let known = await stamps(paths, signal);
@@ -42,7 +42,7 @@ export async function watchSecrets(
 /** Each sink whose files changed lately is woken once, as soon as it is found suspended. */
 function resumeMended(looksLeft: Map<string, number>, runtime: ResumeRuntime): void {
   if (looksLeft.size === 0) return;
-  for (const name of resumeSuspended([...looksLeft.keys()], 'a file of its secrets changed', runtime)) {
+  for (const name of resumeSuspended([...looksLeft.keys()], 'one of its files changed', runtime)) {
     looksLeft.delete(name);
   }
   for (const [name, left] of looksLeft) {

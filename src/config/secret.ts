@@ -75,11 +75,3 @@ export function plainSecrets(value: unknown, path = ''): string[] {
     plainSecrets(child, path === '' ? key : `${path}.${key}`),
   );
 }
-
-/** The paths of the files that hold secrets of these settings, each once. */
-export function secretFiles(value: unknown): readonly string[] {
-  if (value instanceof Secret)
-    return value.place.startsWith('file:') ? [value.place.slice('file:'.length)] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return [...new Set(Object.values(value).flatMap(secretFiles))];
-}

@@ -112,6 +112,18 @@ describe('the settings of the agent', () => {
   });
 });
 
+test.each<[string, object, object]>([
+  ['without an address', {}, { host: '127.0.0.1', port: 9464 }],
+  ['with a port alone', { listen: 19_464 }, { host: '127.0.0.1', port: 19_464 }],
+  ['open to a network', { listen: '0.0.0.0:9464' }, { host: '0.0.0.0', port: 9464 }],
+])('the status page may be asked for %s', (_how, status, listen) => {
+  expect(schema.parse({ status }).status).toEqual({ listen });
+});
+
+test('without being asked for there is no status page', () => {
+  expect(schema.parse({})).not.toHaveProperty('status');
+});
+
 test.each(['trace', 'debug', 'info', 'warn', 'error', 'silent'])('the log may be at %s', (level) => {
   expect(schema.parse({ log: { level } }).log).toEqual({ level });
 });
