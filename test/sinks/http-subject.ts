@@ -40,6 +40,10 @@ export interface HttpSubject {
   readonly readsBody?: boolean;
   /** Statuses that mean something else to this sink than its column says. */
   readonly differs?: Readonly<Record<number, Outcome>>;
+  /** The path of requests that only ask, such as those of a check: they leave nothing at the receiver. */
+  readonly asksAt?: string;
+  /** Whether the sink remembers what it said: a record that is given again is then taken, and not sent. */
+  readonly remembers?: boolean;
   /** Statuses after which the sink tries once more within the same attempt, such as with a fresh token. */
   readonly triesTwice?: readonly number[];
 }
@@ -115,7 +119,9 @@ export async function openReceiver(subject: HttpSubject): Promise<SinkSubject> {
     settings,
     secret: marker,
     touched: async () => inbox.connections > 0,
-    received: async () => inbox.requests.map(({ body }) => body),
+    received: async () =>
+      inbox.requests.filter(({ path }) => path !== subject.asksAt).map(({ body }) => body),
+    remembers: subject.remembers ?? false,
     ...(subject.bodyOf === undefined ? {} : { expected: subject.bodyOf }),
     break: async () => await inbox[Symbol.asyncDispose](),
     stall: async () => inbox.answer({ fault: 'hang' }),
