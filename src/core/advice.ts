@@ -44,6 +44,7 @@ const sentences: Readonly<Record<NamedReason, string>> = {
     'a secret cannot be read; check that its file or variable is there, not empty, and readable',
   unauthorized: 'the receiver does not accept who we are; check the key, or give the identity its role',
   'not-found': 'what is named there does not exist; check its name',
+  'hub-disabled': 'the hub takes no events; set its status to Active',
   throttled: 'the receiver is busy and asks to be left alone for a while; it will be tried again',
   'quota-exceeded': 'the quota of the receiver is used up; raise it, or wait for it to be renewed',
   'too-large': 'the record is larger than the receiver takes',

@@ -29,6 +29,7 @@ export type DeliveryReason =
   | 'secret-unreadable'
   | 'unauthorized'
   | 'not-found'
+  | 'hub-disabled'
   | 'throttled'
   | 'quota-exceeded'
   | 'too-large'

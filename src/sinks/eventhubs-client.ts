@@ -1,9 +1,15 @@
 // Speaks to a hub through the Azure SDK. Only ever imported when a delivery needs it: the SDK costs memory.
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EventHubProducerClient } from '@azure/event-hubs';
+import { type EventHubClientOptions, EventHubProducerClient } from '@azure/event-hubs';
 import type { Secret } from '../config/secret.ts';
-import { messageOf } from './eventhubs-message.ts';
+import type { Outcome } from '../core/delivery.ts';
+import { sendInBatches } from './eventhubs-batches.ts';
+import { hubCredential } from './eventhubs-credential.ts';
+import { outcomeOfHubError } from './eventhubs-outcome.ts';
+import { type HubSockets, openHubSockets } from './eventhubs-sockets.ts';
+import type { Outcomes } from './lane.ts';
+import type { ManagedIdentity } from './managed-identity.ts';
 import type { OutgoingRecord } from './sink.ts';
 
 /** How to reach a hub: by connection string, or by name and the VM's managed identity. */
@@ -11,18 +17,20 @@ export interface HubAddress {
   readonly eventHubName: string;
   readonly connectionString?: Secret;
   readonly fullyQualifiedNamespace?: string;
-  readonly clientId?: string;
-  readonly imdsEndpoint: string;
+  readonly identity: ManagedIdentity;
+  readonly transport: 'amqp' | 'websockets';
+  /** For websockets. */
+  readonly proxy?: Secret;
   /** How long each step may take: asking for a token, connecting, signing in, sending. */
   readonly stepTimeoutMs: number;
 }
 
-/** A client that connects with its first call. */
+/** A client that connects with its first call. A send that `signal` cut off may be stored all the same. */
 export interface HubProducer {
-  /** @throws what the SDK throws. A send that `signal` cut off may be stored all the same. */
-  send(outgoing: OutgoingRecord, signal: AbortSignal): Promise<void>;
-  /** @throws what the SDK throws */
-  countPartitions(signal: AbortSignal): Promise<number>;
+  /** Sends records in order. @returns the outcomes of those that were tried: at least of the first */
+  send(records: readonly OutgoingRecord[], signal: AbortSignal): Promise<Outcomes>;
+  /** Signs in as for a send, and sends nothing. @param learn is told how many partitions the hub has */
+  check(learn: (partitions: number) => void, signal: AbortSignal): Promise<Outcome>;
   /** Says goodbye where somebody listens, and ends the connection in any case; never rejects. */
   close(): Promise<void>;
 }
@@ -34,38 +42,56 @@ export class ConnectionStringInvalid extends Error {
 
 /**
  * Opens a producer.
- * @throws ConnectionStringInvalid, SecretUnreadable
+ * @throws ConnectionStringInvalid, SecretUnreadable, and what `openHubSockets` throws
  */
 export async function openProducer(address: HubAddress): Promise<HubProducer> {
-  const client = await openClient(address);
+  const { transport, proxy, stepTimeoutMs } = address;
+  const sockets = transport === 'amqp' ? null : await openHubSockets(proxy, stepTimeoutMs);
+  const client = openClient(address, optionsOf(stepTimeoutMs, sockets));
+  const outcomeOf = (error: unknown) => outcomeOfHubError(withFault(error, sockets));
   return {
-    send: async (outgoing, abortSignal) => {
-      const { partitionkey: partitionKey } = outgoing.record;
-      await client.sendBatch([messageOf(outgoing)], { partitionKey, abortSignal });
+    send: async (records, signal) => await sendInBatches(client, records, outcomeOf, signal),
+    check: async (learn, abortSignal) => {
+      try {
+        learn((await client.getPartitionIds({ abortSignal })).length);
+        // Whoever may look at a hub may not always send to it: a batch opens the link that a send would use.
+        await client.createBatch({ abortSignal });
+        return { status: 'delivered' };
+      } catch (error) {
+        return outcomeOf(error);
+      }
     },
-    countPartitions: async (abortSignal) => (await client.getPartitionIds({ abortSignal })).length,
-    close: async () => await close(client),
+    close: async () => {
+      await close(client);
+      sockets?.terminate();
+    },
   };
+}
+
+/** The SDK's error, behind what the websocket failed with: that is nearer to the fault. */
+function withFault(error: unknown, sockets: HubSockets | null): unknown {
+  const fault = sockets?.takeFault() ?? null;
+  return fault === null ? error : new AggregateError([fault, error]);
 }
 
 // The outbox tries again, so the SDK must not: with its defaults a dropped connection costs 90 seconds. The SDK
 // writes into the options it is given, so each client gets its own.
-const optionsOf = (timeoutInMs: number) => ({
+const optionsOf = (timeoutInMs: number, sockets: HubSockets | null): EventHubClientOptions => ({
   retryOptions: { timeoutInMs, retryDelayInMs: 1_000, maxRetries: 0 },
+  ...(sockets === null ? {} : { webSocketOptions: sockets.options }),
 });
 
-async function openClient(address: HubAddress): Promise<EventHubProducerClient> {
-  const { connectionString, fullyQualifiedNamespace = '', eventHubName, stepTimeoutMs } = address;
-  const options = optionsOf(stepTimeoutMs);
-  if (connectionString !== undefined) {
-    return fromConnectionString(connectionString.reveal(), eventHubName, options);
+function openClient(address: HubAddress, options: EventHubClientOptions): EventHubProducerClient {
+  const { connectionString, fullyQualifiedNamespace = '', eventHubName, identity } = address;
+  if (connectionString === undefined) {
+    return new EventHubProducerClient(
+      fullyQualifiedNamespace,
+      eventHubName,
+      hubCredential(identity),
+      options,
+    );
   }
-  const { openManagedIdentity } = await import('./eventhubs-credential.ts');
-  const credential = openManagedIdentity(address, stepTimeoutMs);
-  return new EventHubProducerClient(fullyQualifiedNamespace, eventHubName, credential, options);
-}
-
-function fromConnectionString(text: string, eventHubName: string, options: ReturnType<typeof optionsOf>) {
+  const text = connectionString.reveal();
   try {
     return new EventHubProducerClient(text, eventHubName, options);
   } catch {

@@ -2,38 +2,39 @@
 // 100,000 VMs cannot hold one each.
 import type { Outcome } from '../core/delivery.ts';
 import type { HubProducer } from './eventhubs-client.ts';
+import type { Outcomes } from './lane.ts';
 
 export interface HubConnection extends AsyncDisposable {
   /** Works with an open producer. Calls must not overlap. @throws what opening a producer throws */
-  use(work: (producer: HubProducer) => Promise<Outcome>): Promise<Outcome>;
+  use(work: (producer: HubProducer) => Promise<Outcomes>): Promise<Outcomes>;
 }
 
 /** @param idleMs how long the connection stays open after its last use */
 export function openHubConnection(open: () => Promise<HubProducer>, idleMs: number): HubConnection {
-  const closing = new Set<Promise<void>>();
+  let closing: Promise<void> = Promise.resolve();
   let producer: HubProducer | null = null;
   let idle: NodeJS.Timeout | undefined;
 
   const letGo = () => {
     clearTimeout(idle);
-    if (producer === null) return;
-    const closed = producer.close().finally(() => closing.delete(closed));
-    closing.add(closed);
+    if (producer !== null) closing = producer.close();
     producer = null;
   };
 
   return {
     use: async (work) => {
       clearTimeout(idle);
+      // Never a second connection beside one that is still ending.
+      await closing;
       producer ??= await open();
-      const outcome = await work(producer);
-      if (isSound(outcome)) idle = setTimeout(letGo, idleMs).unref();
+      const outcomes = await work(producer);
+      if (outcomes.every(isSound)) idle = setTimeout(letGo, idleMs).unref();
       else letGo();
-      return outcome;
+      return outcomes;
     },
     [Symbol.asyncDispose]: async () => {
       letGo();
-      await Promise.all(closing);
+      await closing;
     },
   };
 }

@@ -1,14 +1,17 @@
-// Sends records to an Azure event hub, in order, one at a time.
+// Sends records to an Azure event hub, in order, as many at once as are due for one partition.
 import * as z from 'zod';
 import { duration } from '../config/duration.ts';
 import { secret } from '../config/secret.ts';
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
+import { clientIdSetting } from './bearer.ts';
 import { aborted, openDeadline } from './deadline.ts';
 import type { HubProducer } from './eventhubs-client.ts';
 import { openHubConnection } from './eventhubs-connection.ts';
+import { hubAudience } from './eventhubs-credential.ts';
 import { outcomeOfHubError } from './eventhubs-outcome.ts';
-import { openLane } from './lane.ts';
-import { defineSink, type Sink, type SinkContext, streamFilter } from './sink.ts';
+import { type Outcomes, openBatchLane } from './lane.ts';
+import { openManagedIdentity } from './managed-identity.ts';
+import { defineSink, type OutgoingRecord, type Sink, type SinkContext, streamFilter } from './sink.ts';
 
 const settings = z
   .strictObject({
@@ -21,11 +24,16 @@ const settings = z
       .exactOptional()
       .describe('Connection string, in place of `fullyQualifiedNamespace` and managed identity.'),
     eventHubName: z.string().min(1).describe('Name of the hub.'),
-    clientId: z
-      .string()
-      .min(1)
+    clientId: clientIdSetting,
+    transport: z
+      .enum(['amqp', 'websockets'])
+      .default('amqp')
+      .describe('`amqp`: port 5671. `websockets`: port 443, for networks that let nothing but HTTPS out.'),
+    proxy: secret()
       .exactOptional()
-      .describe('Client id of a user-assigned managed identity; the VM’s own identity when not given.'),
+      .describe(
+        'Proxy for websockets, such as `http://USER:PASSWORD@HOST:PORT`; AMQP itself goes through none.',
+      ),
     idleTimeout: duration({ default: '30s', min: '1s', max: '4m' }).describe(
       'How long the connection stays open after a delivery.',
     ),
@@ -36,6 +44,10 @@ const settings = z
   .refine(
     (given) => (given.fullyQualifiedNamespace === undefined) !== (given.connectionString === undefined),
     'Give either fullyQualifiedNamespace or connectionString',
+  )
+  .refine(
+    ({ transport, proxy }) => transport === 'websockets' || proxy === undefined,
+    'AMQP goes through no proxy: give transport: websockets as well, or leave proxy out',
   );
 
 export const eventhubs = defineSink({
@@ -53,64 +65,80 @@ const stepTimeoutMsMax = 8_000;
 // its time is cut off soon.
 const attemptMsMin = 3_000;
 const graceMs = 500;
+// Few enough for one attempt even where each goes to a partition of its own; the hub takes 1 MiB in one message.
+const batchMax = { records: 200, bytes: 900 * 1024 } as const;
 
-type Work = (producer: HubProducer, stop: AbortSignal) => Promise<unknown>;
+type Settings = z.output<typeof settings>;
+type Work = (producer: HubProducer, stop: AbortSignal) => Promise<Outcomes>;
 
-function openEventHubs(given: z.output<typeof settings>, { imdsEndpoint }: SinkContext): Sink {
-  const { timeout: timeoutMs, idleTimeout: idleMs, eventHubName } = given;
+function openEventHubs(given: Settings, context: SinkContext): Sink {
+  const { timeout: timeoutMs, eventHubName } = given;
   // An attempt ends itself in time; the lane only has to outlast it.
-  const lane = openLane(timeoutMs + 1_000);
+  const lane = openBatchLane(timeoutMs + 1_000);
   const end = new AbortController();
-  let begunAt = 0;
-  const connection = openHubConnection(async () => {
-    const { openProducer } = await import('./eventhubs-client.ts');
-    return await openProducer({
-      ...given,
-      imdsEndpoint,
-      stepTimeoutMs: Math.min(stepTimeoutMsMax, timeoutMs),
-    });
-  }, idleMs);
+  const { attempt, ...hub } = openAttempts(given, context, end.signal);
 
-  const attempt = async (work: Work): Promise<Outcome> => {
-    using deadline = openDeadline(timeoutMs, end.signal);
-    begunAt = performance.now();
-    const outcome = await connection
-      .use((producer) => outcomeOf(work(producer, deadline.signal)))
-      .catch((error: unknown) => outcomeOfHubError(error));
-    return end.signal.aborted && outcome.status === 'retryable' ? aborted : outcome;
+  const send = (batch: readonly OutgoingRecord[], signal: AbortSignal) => {
+    const work: Work = (producer, stop) => producer.send(batch, stop);
+    return lane.run(batch.map(({ record }) => record.id).join(), () => attempt(work), signal);
   };
 
   return {
-    send: (outgoing, signal) => {
-      const work: Work = (producer, stop) => producer.send(outgoing, stop);
-      return lane.run(outgoing.record.id, () => attempt(work), signal);
-    },
+    send: async (outgoing, signal) => (await send([outgoing], signal))[0] ?? aborted,
+    sendMany: send,
+    batchMax,
     check: async (signal) => {
       let partitions = 0;
-      const work: Work = async (producer, stop) => {
-        partitions = await producer.countPartitions(stop);
+      const learn = (count: number) => {
+        partitions = count;
       };
-      const outcome = await lane.run('', () => attempt(work), signal);
+      const work: Work = async (producer, stop) => [await producer.check(learn, stop)];
+      const [outcome = aborted] = await lane.run('', () => attempt(work), signal);
       if (outcome.status === 'delivered')
         return { ok: true, detail: `${eventHubName} has ${partitions} partitions` };
-      return { ok: false, detail: `${eventHubName} cannot be reached: ${outcome.reason}` };
+      return { ok: false, detail: `${eventHubName} cannot be sent to: ${outcome.reason}` };
     },
     [Symbol.asyncDispose]: async () => {
       // The SDK does not wait for a send when it closes, and one that is cut off may be stored all the same.
-      const leftMs = begunAt + attemptMsMin - performance.now();
+      const leftMs = hub.begunAt() + attemptMsMin - performance.now();
       const timer = setTimeout(() => end.abort(), Math.max(leftMs, graceMs));
       await lane[Symbol.asyncDispose]();
       clearTimeout(timer);
-      await connection[Symbol.asyncDispose]();
+      await hub.close();
     },
   };
 }
 
-async function outcomeOf(work: Promise<unknown>): Promise<Outcome> {
-  try {
-    await work;
-    return { status: 'delivered' };
-  } catch (error) {
-    return outcomeOfHubError(error);
-  }
+/** Makes the attempts, one at a time, over one connection. @param end cuts off the one under way */
+function openAttempts(given: Settings, { imdsEndpoint }: SinkContext, end: AbortSignal) {
+  const { timeout: timeoutMs, clientId, idleTimeout: idleMs } = given;
+  const stepTimeoutMs = Math.min(stepTimeoutMsMax, timeoutMs);
+  const place = { imdsEndpoint, clientId, audience: hubAudience, timeoutMs: stepTimeoutMs };
+  const identity = openManagedIdentity(place);
+  let begunAt = 0;
+  const connection = openHubConnection(async () => {
+    const { openProducer } = await import('./eventhubs-client.ts');
+    return await openProducer({ ...given, identity, stepTimeoutMs });
+  }, idleMs);
+
+  return {
+    begunAt: () => begunAt,
+    attempt: async (work: Work): Promise<Outcomes> => {
+      using deadline = openDeadline(timeoutMs, end);
+      begunAt = performance.now();
+      const outcomes = await connection
+        .use((producer) => work(producer, deadline.signal))
+        .catch((error: unknown) => [outcomeOfHubError(error)]);
+      // A token that was refused may be older than the role that it needs.
+      if (outcomes.some(isUnauthorized)) identity.forget();
+      return end.aborted ? outcomes.map(asEnded) : outcomes;
+    },
+    close: async () => await connection[Symbol.asyncDispose](),
+  };
 }
+
+const isUnauthorized = (outcome: Outcome): boolean =>
+  outcome.status === 'unavailable' && outcome.reason === 'unauthorized';
+
+/** What we cut off ourselves says nothing about the hub. */
+const asEnded = (outcome: Outcome): Outcome => (outcome.status === 'retryable' ? aborted : outcome);

@@ -6,58 +6,80 @@ import { aborted, openDeadline } from './deadline.ts';
  * A caller may stop waiting, by its signal or by the time limit; the operation itself goes on, and the next
  * call waits for it. A repeat of the same key joins it instead of doing the work twice.
  */
-export interface Lane extends AsyncDisposable {
+export interface Lane<Result> extends AsyncDisposable {
   /**
    * Never rejects: an operation that throws is `retryable` with reason `unexpected`.
    * @param key what the operation is about, such as the id of the record
    */
-  run(key: string, operation: () => Promise<Outcome>, signal: AbortSignal): Promise<Outcome>;
-}
-
-interface Running {
-  readonly key: string;
-  readonly done: Promise<Outcome>;
-  outcome: Outcome | null;
+  run(key: string, operation: () => Promise<Result>, signal: AbortSignal): Promise<Result>;
 }
 
 /** @param timeoutMs how long a caller waits at most */
-export function openLane(timeoutMs: number): Lane {
+export function openLane(timeoutMs: number): Lane<Outcome> {
+  const lane = openBatchLane(timeoutMs);
+  return {
+    run: async (key, operation, signal) => {
+      const [outcome = unforeseen] = await lane.run(key, async () => [await operation()], signal);
+      return outcome;
+    },
+    [Symbol.asyncDispose]: () => lane[Symbol.asyncDispose](),
+  };
+}
+
+const unforeseen: Outcome = { status: 'retryable', reason: 'unexpected' };
+
+/** What came of an operation about several records, in their order; those behind the last outcome were not tried. */
+export type Outcomes = readonly Outcome[];
+
+interface Running {
+  readonly key: string;
+  readonly done: Promise<Outcomes>;
+  outcomes: Outcomes | null;
+}
+
+/** As `openLane`, for operations about several records. */
+export function openBatchLane(timeoutMs: number): Lane<Outcomes> {
   let running: Running | null = null;
   let closed = false;
 
-  const attempt = async (key: string, operation: () => Promise<Outcome>, stop: AbortSignal) => {
-    while (running !== null && running.key !== key && running.outcome === null) await running.done;
-    if (stop.aborted) return aborted;
+  const attempt = async (
+    key: string,
+    operation: () => Promise<Outcomes>,
+    stop: AbortSignal,
+  ): Promise<Outcomes> => {
+    while (running !== null && running.key !== key && running.outcomes === null) await running.done;
+    if (stop.aborted) return [aborted];
     const mine = joinable(running, key) ?? begin(key, operation);
     running = mine;
-    const outcome = await mine.done;
+    const outcomes = await mine.done;
     // Heard: from here on the same key is something new.
     if (!stop.aborted && running === mine) running = null;
-    return outcome;
+    return outcomes;
   };
 
   return {
     run: async (key, operation, signal) => {
-      if (closed || signal.aborted) return aborted;
+      if (closed || signal.aborted) return [aborted];
       using deadline = openDeadline(timeoutMs, signal);
-      return await Promise.race([attempt(key, operation, deadline.signal), deadline.reached]);
+      const late = deadline.reached.then((outcome): Outcomes => [outcome]);
+      return await Promise.race([attempt(key, operation, deadline.signal), late]);
     },
     [Symbol.asyncDispose]: async () => {
       closed = true;
-      while (running !== null && running.outcome === null) await running.done;
+      while (running !== null && running.outcomes === null) await running.done;
     },
   };
 }
 
-function begin(key: string, operation: () => Promise<Outcome>): Running {
+function begin(key: string, operation: () => Promise<Outcomes>): Running {
   const begun: Running = {
     key,
-    outcome: null,
+    outcomes: null,
     done: operation()
-      .catch((): Outcome => ({ status: 'retryable', reason: 'unexpected' }))
-      .then((outcome) => {
-        begun.outcome = outcome;
-        return outcome;
+      .catch((): Outcomes => [unforeseen])
+      .then((outcomes) => {
+        begun.outcomes = outcomes;
+        return outcomes;
       }),
   };
   return begun;
@@ -66,5 +88,6 @@ function begin(key: string, operation: () => Promise<Outcome>): Running {
 /** What still runs for this key, or delivered after its caller had left: no need to say it twice. */
 function joinable(running: Running | null, key: string): Running | null {
   if (running?.key !== key) return null;
-  return running.outcome === null || running.outcome.status === 'delivered' ? running : null;
+  const { outcomes } = running;
+  return outcomes === null || outcomes.every(({ status }) => status === 'delivered') ? running : null;
 }
