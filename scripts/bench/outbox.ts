@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { Outbox } from '../../src/agent/outbox/outbox.ts';
 import { systemClock } from '../../src/clock.ts';
+import { dataPolicy } from '../../src/core/delivery.ts';
 import { encodeRecord } from '../../src/core/record.ts';
 import { silentLog } from '../../src/log.ts';
 import { streamFilter } from '../../src/sinks/sink.ts';
@@ -40,9 +41,10 @@ function outboxTimes(directory: string, count: number) {
     if (!outbox.commit(watch, [draft]).ok) throw new Error('a commit failed');
   });
   const settles = timed(count, () => {
-    const next = outbox.next(sinks[0]);
-    if (next.status !== 'delivery') throw new Error('a delivery is missing');
-    outbox.settle(next.delivery, { state: 'delivered' });
+    const next = outbox.next(sinks[0], { policy: dataPolicy });
+    const [due] = next.status === 'due' ? next.due : [];
+    if (due === undefined) throw new Error('a delivery is missing');
+    outbox.settle([{ delivery: due.delivery, verdict: { state: 'delivered' }, attempted: true }]);
   });
   return { commits, settles };
 }

@@ -7,8 +7,8 @@ export interface Wake {
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-// A timer beyond 2^31 ms fires at once.
-const waitMsMax = 60_000;
+/** No wait is longer, ms: a timer beyond 2^31 ms fires at once, and clocks may be set meanwhile. */
+export const waitMsMax = 60_000;
 
 export function openWake(): Wake {
   const sleepers = new Set<() => void>();

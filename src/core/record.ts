@@ -83,6 +83,9 @@ export function factId(kind: TransitionKind, event: ScheduledEvent): string {
 /** The id of a fact that is said for the `count`th time: an event that came back repeats facts. */
 export const repeatedId = (id: string, count: number): string => (count <= 1 ? id : `${id}_${count}`);
 
+/** What the ids of all facts about one event begin with, up to their first `_`: its correlation id. */
+export const eventPartOf = (id: string): string => id.slice(0, Math.max(id.indexOf('_'), 0));
+
 /** The record of one observed transition. */
 export function eventRecord(
   observation: Observation,

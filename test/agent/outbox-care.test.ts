@@ -10,7 +10,7 @@ import {
   showRecord,
 } from '../../src/agent/outbox/care.ts';
 import { outboxFile } from '../../src/agent/outbox/outbox.ts';
-import { announce, attempt, openOutbox } from '../support/outboxes.ts';
+import { announce, attempt, dataRules, openOutbox } from '../support/outboxes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** An outbox with one dead, one suspended and two waiting deliveries, seen from a second connection. */
@@ -71,7 +71,7 @@ test('show gives the record as it will be sent, and where it stands', () => {
 test('retry brings the dead back, wakes the suspended, and the running agent sees it', () => {
   using directory = temporaryDirectory();
   using care = caredFor(directory.path);
-  expect(care.open.outbox.next('a').status).toBe('wait');
+  expect(care.open.outbox.next('a', dataRules).status).toBe('wait');
   const before = care.open.outbox.version();
   const retried = retryDeliveries(care.database, { sink: 'a' }, care.now);
   expect(retried.map(({ state, dueAt }) => [state, dueAt])).toEqual([

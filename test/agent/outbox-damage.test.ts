@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { outboxFile } from '../../src/agent/outbox/outbox.ts';
-import { announce, announcement, attempt, openOutbox } from '../support/outboxes.ts';
+import { announce, announcement, attempt, dataRules, openOutbox } from '../support/outboxes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const delivered = { status: 'delivered' } as const;
@@ -90,9 +90,11 @@ test('a bit that flipped inside a record kills that delivery alone, and what is 
   change(directory.path, `UPDATE record SET body = ${flipped} WHERE sequence = 2`);
   using open = openOutbox(directory.path, ['a']);
   expect(attempt(open.outbox, 'a', delivered, open.clock.now())).toBe(1);
-  const next = open.outbox.next('a');
-  expect(next.status).toBe('damaged');
-  if (next.status === 'damaged') open.outbox.settle(next.delivery, { state: 'dead', reason: 'damaged' });
+  const next = open.outbox.next('a', dataRules);
+  expect(next).toMatchObject({ status: 'foregone', foregone: [{ verdict: { reason: 'damaged' } }] });
+  if (next.status === 'foregone') {
+    open.outbox.settle(next.foregone.map((one) => ({ ...one, attempted: false })));
+  }
   expect(attempt(open.outbox, 'a', delivered, open.clock.now())).toBe(3);
 });
 

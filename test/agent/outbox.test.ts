@@ -6,7 +6,7 @@ import { discardDeliveries, listDeliveries, openOutboxForCare } from '../../src/
 import { outboxFile } from '../../src/agent/outbox/outbox.ts';
 import { emptyWatch } from '../../src/core/watch.ts';
 import { affectedFilter } from '../../src/sinks/sink.ts';
-import { announce, announcement, attempt, day, openOutbox } from '../support/outboxes.ts';
+import { announce, announcement, attempt, dataRules, day, openOutbox } from '../support/outboxes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const delivered = { status: 'delivered' } as const;
@@ -53,7 +53,7 @@ test('a commit that fails in the middle leaves nothing behind, and uses up no nu
   expect(() => open.outbox.commit(watch, [draft, broken])).toThrow('a bug');
   const after = open.outbox.watch();
   expect(after).toEqual({ ok: true, value: null });
-  expect(open.outbox.next('a')).toEqual({ status: 'wait', until: null });
+  expect(open.outbox.next('a', dataRules)).toEqual({ status: 'wait', until: null });
   expect(announce(open.outbox)[0]?.sequence).toBe('00000000000000000001');
 });
 
@@ -65,7 +65,7 @@ test('each sink gets its records in order, and none waits for another', () => {
   expect(attempt(open.outbox, 'slow', busy, now)).toBe(1);
   expect([1, 2, 3].map(() => attempt(open.outbox, 'quick', delivered, now))).toEqual([1, 2, 3]);
   // The head of the slow one backs off: nothing overtakes it.
-  expect(open.outbox.next('slow')).toEqual({ status: 'wait', until: now + 500 });
+  expect(open.outbox.next('slow', dataRules)).toEqual({ status: 'wait', until: now + 500 });
   open.clock.advance(500);
   expect([1, 2, 3].map(() => attempt(open.outbox, 'slow', delivered, now))).toEqual([1, 2, 3]);
 });
@@ -76,10 +76,10 @@ test('a record of short notice goes past backoff, pause and suspension, once', (
   announce(open.outbox, 2);
   const now = open.clock.now();
   attempt(open.outbox, 'a', { status: 'unavailable', reason: 'unauthorized' }, now);
-  expect(open.outbox.next('a')).toEqual({ status: 'wait', until: now + 900_000 });
+  expect(open.outbox.next('a', dataRules)).toEqual({ status: 'wait', until: now + 900_000 });
   announce(open.outbox, 1, true);
   expect(attempt(open.outbox, 'a', busy, now)).toBe(3);
-  expect(open.outbox.next('a').status).toBe('wait');
+  expect(open.outbox.next('a', dataRules).status).toBe('wait');
 });
 
 test('a suspended sink keeps its queue, is probed with its head, and goes on when that is taken', () => {
@@ -104,7 +104,7 @@ test('a suspended sink rests even when the record it was suspended over is gone'
   attempt(open.outbox, 'a', { status: 'unavailable', reason: 'unauthorized' }, now);
   using database = openOutboxForCare(directory.path);
   if (database !== null) discardDeliveries(database, { ids: [first?.id ?? ''] }, now);
-  expect(open.outbox.next('a')).toEqual({ status: 'wait', until: now + 900_000 });
+  expect(open.outbox.next('a', dataRules)).toEqual({ status: 'wait', until: now + 900_000 });
 });
 
 test('Retry-After rests the whole sink, not only the record it was said about', () => {
@@ -113,7 +113,7 @@ test('Retry-After rests the whole sink, not only the record it was said about', 
   announce(open.outbox, 1);
   attempt(open.outbox, 'a', { ...busy, retryAfterMs: 60_000 }, open.clock.now());
   announce(open.outbox, 1);
-  const next = open.outbox.next('a');
+  const next = open.outbox.next('a', dataRules);
   expect(next.status === 'wait' && (next.until ?? 0) >= open.clock.now() + 60_000).toBe(true);
 });
 
@@ -150,7 +150,7 @@ test('a sink that is new gets no history, and what waited for one that is gone i
     announce(before.outbox, 2);
   }
   using after = openOutbox(directory.path, ['new']);
-  expect(after.outbox.next('new')).toEqual({ status: 'wait', until: null });
+  expect(after.outbox.next('new', dataRules)).toEqual({ status: 'wait', until: null });
   using again = openOutbox(directory.path, ['old', 'new']);
   const queues = again.outbox.queues();
   expect(queues.ok && queues.value['old']).toMatchObject({ pending: 0, dead: 2 });
@@ -162,9 +162,12 @@ test('a sink gets only what its filter takes', () => {
   using open = openOutbox(directory.path, [], { routes });
   const other = announcement({ resources: ['somebody-else'] });
   open.outbox.commit(other.watch, [other.draft]);
-  expect(open.outbox.next('named')).toEqual({ status: 'wait', until: null });
+  expect(open.outbox.next('named', dataRules)).toEqual({ status: 'wait', until: null });
   announce(open.outbox);
-  expect(open.outbox.next('named')).toMatchObject({ status: 'delivery', delivery: { sequence: 2 } });
+  expect(open.outbox.next('named', dataRules)).toMatchObject({
+    status: 'due',
+    due: [{ delivery: { sequence: 2 } }],
+  });
 });
 
 test('settled rows are forgotten after their time, and waiting ones never by age', () => {
@@ -179,7 +182,7 @@ test('settled rows are forgotten after their time, and waiting ones never by age
   for (let done = 0; done < 50; done += 1) attempt(open.outbox, 'b', delivered, open.clock.now());
   open.clock.advance(2 * day);
   open.outbox.prune();
-  expect(open.outbox.next('b')).toEqual({ status: 'wait', until: null });
+  expect(open.outbox.next('b', dataRules)).toEqual({ status: 'wait', until: null });
   expect(rowsIn(directory.path)).toEqual([]);
 });
 

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { outboxFile } from '../../src/agent/outbox/outbox.ts';
 import { systemClock } from '../../src/clock.ts';
 import { runCommandLine } from '../support/command-line.ts';
-import { announce, attempt, openOutbox } from '../support/outboxes.ts';
+import { announce, attempt, nextOf, openOutbox } from '../support/outboxes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** Two records for the sinks `a` and `b`: one died at `a`, the other suspended it; all waits for `b`. */
@@ -88,9 +88,9 @@ it('shows a record whole, with its way to each sink', async () => {
 
 it('makes the agent try again what a person says', async () => {
   using agent = agentWithTrouble();
-  expect(agent.outbox.next('a').status).toBe('wait');
+  expect(nextOf(agent.outbox, 'a')).toBeNull();
   expect((await agent.seb('retry', '--sink', 'a')).exitCode).toBe(0);
-  expect(agent.outbox.next('a')).toMatchObject({ status: 'delivery', record: { id: agent.first } });
+  expect(nextOf(agent.outbox, 'a')).toMatchObject({ record: { id: agent.first } });
 });
 
 it('lets go what a person says, and nothing else', async () => {
@@ -119,7 +119,9 @@ it('refuses a state that there is not', async () => {
   using agent = agentWithTrouble();
   const run = await agent.seb('list', '--state', 'lost');
   expect(run).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(run.stderr).toContain('--state takes pending, suspended, dead, delivered, discarded, not "lost"');
+  expect(run.stderr).toContain(
+    '--state takes pending, suspended, dead, delivered, discarded, superseded, not "lost"',
+  );
 });
 
 it('says so when there is no outbox, or one that cannot be read', async () => {

@@ -1,6 +1,7 @@
 // Outboxes for tests: on a real file, with a clock that the test turns.
 
 import type { Draft } from '../../src/agent/outbox/draft.ts';
+import type { DueDelivery, QueueRules } from '../../src/agent/outbox/next.ts';
 import { Outbox, type OutboxOptions } from '../../src/agent/outbox/outbox.ts';
 import type { Clock } from '../../src/clock.ts';
 import { dataPolicy, judge, type Outcome } from '../../src/core/delivery.ts';
@@ -73,11 +74,21 @@ export function announce(outbox: Outbox, count = 1, urgent = false): BridgeRecor
   });
 }
 
+/** What a test's sinks go by unless it says otherwise. */
+export const dataRules: QueueRules = { policy: dataPolicy };
+
+/** The delivery that is next at a sink; null when it waits, or when something ends without an attempt. */
+export function nextOf(outbox: Outbox, sink: string, rules = dataRules): DueDelivery | null {
+  const next = outbox.next(sink, rules);
+  return next.status === 'due' ? (next.due[0] ?? null) : null;
+}
+
 /** Takes the next delivery of a sink and settles it by `outcome`; gives its sequence number, or null. */
 export function attempt(outbox: Outbox, sink: string, outcome: Outcome, at: number): number | null {
-  const next = outbox.next(sink);
-  if (next.status !== 'delivery') return null;
-  const history = { attempts: next.delivery.attempts + 1, committedAt: next.record.committedAt };
-  outbox.settle(next.delivery, judge(outcome, history, dataPolicy, { now: at, random: 0.5 }));
+  const next = nextOf(outbox, sink);
+  if (next === null) return null;
+  const history = { attempts: next.delivery.attempts + 1 };
+  const verdict = judge(outcome, history, dataPolicy, { now: at, random: 0.5 });
+  outbox.settle([{ delivery: next.delivery, verdict, attempted: true }]);
   return next.delivery.sequence;
 }

@@ -5,7 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import type { BridgeRecord } from '../../core/record.ts';
 import { statement, transaction } from '../../sqlite.ts';
 import { outboxFile } from './outbox.ts';
-import { restOf, wakeSink } from './queue.ts';
+import { wakeSink } from './queue.ts';
+import { readRest } from './rest.ts';
 import { putDelivery, readDelivery, readRecord, type StoredDelivery } from './rows.ts';
 
 /** How a delivery looks to a person: `suspended` is a pending one whose sink is suspended. */
@@ -68,9 +69,10 @@ export function showRecord(
 export function retryDeliveries(database: DatabaseSync, selection: CareSelection, now: number): CareRow[] {
   return transaction(database, () =>
     openDeliveries(database, selection).map(({ delivery, row }) => {
-      putDelivery(database, { ...delivery, state: 'pending', dueAt: now, settledAt: null, reason: null });
-      wakeSink(database, delivery.sink);
-      return { ...row, state: 'pending', dueAt: now, reason: null };
+      const anew = { attempts: 0, dueAt: now, settledAt: null, reason: null, queuedAt: now };
+      putDelivery(database, { ...delivery, ...anew, state: 'pending' });
+      wakeSink(database, delivery.sink, now);
+      return { ...row, state: 'pending', attempts: 0, dueAt: now, reason: null };
     }),
   );
 }
@@ -92,7 +94,7 @@ export function discardDeliveries(database: DatabaseSync, selection: CareSelecti
 /** Of what fits, the deliveries that are not made and not let go. */
 function openDeliveries(database: DatabaseSync, selection: CareSelection): Chosen[] {
   return select(database, selection).filter(
-    ({ row }) => row.state !== 'delivered' && row.state !== 'discarded',
+    ({ row }) => !['delivered', 'superseded', 'discarded'].includes(row.state),
   );
 }
 
@@ -121,7 +123,7 @@ function careRow(
   raw: Readonly<Record<string, unknown>>,
 ): CareRow {
   const { sequence, sink, attempts } = delivery;
-  const rest = delivery.state === 'pending' ? restOf(database, sink) : null;
+  const rest = delivery.state === 'pending' ? readRest(database, sink) : null;
   return {
     id: String(raw['id']),
     sequence,

@@ -9,10 +9,12 @@ import {
   putMeta,
   readDelivery,
   readMeta,
+  readOldDelivery,
   readRecord,
   type StoredDelivery,
   type StoredRecord,
 } from './rows.ts';
+import { takeOverMemo } from './sink-memory.ts';
 
 /**
  * Moves the file and its side files out of the way.
@@ -68,8 +70,8 @@ function transfer(from: DatabaseSync, into: DatabaseSync): Salvaged {
     if (record !== null) records.set(record.sequence, record);
   }
   const meta = salvageMeta(from, into) + salvageIdentity([...records.values()], into);
-  const waiting = deliveriesOf(from).filter(
-    ({ state, sequence }) => state !== 'delivered' && records.has(sequence),
+  const waiting = deliveriesOf(from, records).filter(
+    ({ state, sequence }) => !['delivered', 'superseded'].includes(state) && records.has(sequence),
   );
   for (const sequence of new Set(waiting.map((delivery) => delivery.sequence))) {
     const record = records.get(sequence);
@@ -77,11 +79,15 @@ function transfer(from: DatabaseSync, into: DatabaseSync): Salvaged {
   }
   for (const delivery of waiting) putDelivery(into, delivery);
   for (const row of readable(from, 'said', 'id')) salvageSaid(row, into);
+  for (const row of readable(from, 'memory', 'sink, key')) takeOverMemo(into, row);
   return { records: new Set(waiting.map(({ sequence }) => sequence)).size, deliveries: waiting.length, meta };
 }
 
-function deliveriesOf(from: DatabaseSync): StoredDelivery[] {
-  return readable(from, 'delivery', 'sink, sequence').map(readDelivery);
+function deliveriesOf(from: DatabaseSync, records: ReadonlyMap<number, StoredRecord>): StoredDelivery[] {
+  return readable(from, 'delivery', 'sink, sequence').map((row) => {
+    if (row['queued_at'] !== undefined) return readDelivery(row);
+    return readOldDelivery({ ...row, committed_at: records.get(Number(row['sequence']))?.committedAt });
+  });
 }
 
 function salvageMeta(from: DatabaseSync, into: DatabaseSync): number {

@@ -42,6 +42,7 @@ export function adopt(database: DatabaseSync, vmId: string, now: number): boolea
   putIdentity(database, { instanceId: randomUUID(), sequence: highestSequence(database) });
   statement(database, `DELETE FROM meta WHERE key = 'watch'`).run();
   statement(database, 'DELETE FROM said').run();
+  statement(database, 'DELETE FROM memory').run();
   for (const row of statement(database, `SELECT * FROM delivery WHERE state = 'pending'`).all()) {
     putDelivery(database, { ...readDelivery(row), state: 'dead', reason: 'other-vm', settledAt: now });
   }

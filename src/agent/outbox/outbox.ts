@@ -2,31 +2,31 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
-import type { Verdict } from '../../core/delivery.ts';
-import { takes } from '../../core/filter.ts';
-import { type BridgeRecord, encodeRecord, familyOf, repeatedId } from '../../core/record.ts';
+import type { BridgeRecord } from '../../core/record.ts';
 import type { Watch } from '../../core/watch.ts';
 import type { Log } from '../../log.ts';
 import type { SinkMemory } from '../../sinks/sink.ts';
 import { statement, transaction } from '../../sqlite.ts';
 import { type Ballast, openBallast } from './ballast.ts';
 import type { Draft, Route } from './draft.ts';
+import { enqueue } from './enqueue.ts';
 import { GuardedStorage, type Stored } from './guarded-storage.ts';
-import { adopt, type Identity, putIdentity, readIdentity } from './identity.ts';
+import { adopt } from './identity.ts';
+import { type Next, nextAt, type QueueRules } from './next.ts';
 import {
-  type Next,
-  nextDelivery,
+  changeOf,
   type QueueState,
   queueState,
   retireRemovedSinks,
-  settled,
-  wakeAllSinks,
-  wakeHead,
-  writeSettled,
+  type Settlement,
+  wakeSink,
+  wakeSuspendedSinks,
 } from './queue.ts';
 import { makeRoom, type OutboxLimits, prune } from './retention.ts';
-import { insertRecord, putDelivery, putMeta, readMeta, type StoredDelivery } from './rows.ts';
-import type { StorageFault } from './storage.ts';
+import { putMeta, readMeta, type StoredDelivery } from './rows.ts';
+import { openSinkMemories, pruneMemories, type SinkMemories } from './sink-memory.ts';
+import { type StorageFault, usedBytes } from './storage.ts';
+import { openUnwritten, type Unwritten } from './unwritten.ts';
 
 export interface OutboxOptions {
   readonly directory: string;
@@ -57,10 +57,12 @@ export class Outbox implements Disposable {
   readonly #options: OutboxOptions;
   readonly #ballast: Ballast;
   readonly #storage: GuardedStorage;
-  /** Verdicts the disk would not take: true all the same, so nothing is sent again because of them. */
-  readonly #unwritten = new Map<string, { delivery: StoredDelivery; verdict: Verdict }>();
+  readonly #unwritten: Unwritten = openUnwritten();
+  readonly #memories: SinkMemories;
   /** The memory of the last document is lost, but not that of what was said. */
   #watchLost = false;
+  /** Whether the file was opened in this run. */
+  #begun = false;
   #discarded = 0;
 
   constructor(options: OutboxOptions) {
@@ -74,6 +76,7 @@ export class Outbox implements Disposable {
       log,
       prepare: (database) => transaction(database, () => this.#prepare(database)),
     });
+    this.#memories = openSinkMemories(this.#storage, () => clock.now());
   }
 
   /** What the agent last saw; null when it never saw anything, or lost it. */
@@ -94,28 +97,38 @@ export class Outbox implements Disposable {
    */
   commit(watch: Watch | null, drafts: readonly Draft[]): Stored<readonly BridgeRecord[]> {
     this.#flush();
+    const { routes, clock } = this.#options;
     return this.#storage.write((database) => {
       if (drafts.length > 0) this.#keepWithinLimits(database, drafts.length);
-      const records = transaction(database, () => this.#store(database, watch, drafts));
+      const records = transaction(database, () => {
+        if (watch !== null) putMeta(database, 'watch', JSON.stringify(watch));
+        return enqueue(database, drafts, { routes, now: clock.now(), watchLost: this.#watchLost });
+      });
       if (watch !== null) this.#watchLost = false;
       return records;
     });
   }
 
   /** What the sink's loop should do now. */
-  next(sink: string): Next {
+  next(sink: string, rules: QueueRules): Next {
     this.#flush();
-    const now = this.#options.clock.now();
-    const unwritten = (name: string, sequence: number) =>
-      this.#unwritten.get(`${name} ${sequence}`)?.delivery;
-    const found = this.#storage.read((database) => nextDelivery(database, sink, now, unwritten));
-    return found.ok ? found.value : { status: 'wait', until: now + 1_000 };
+    const moment = { now: this.#options.clock.now(), unwritten: this.#unwritten };
+    const found = this.#storage.read((database) => nextAt(database, sink, rules, moment));
+    return found.ok ? found.value : { status: 'wait', until: moment.now + 1_000 };
   }
 
-  /** Writes a verdict down; while the disk does not take it, it is kept in memory and counts as well. */
-  settle(delivery: StoredDelivery, verdict: Verdict): void {
-    const key = `${delivery.sink} ${delivery.sequence}`;
-    this.#unwritten.set(key, { delivery: settled(delivery, verdict, this.#options.clock.now()), verdict });
+  /** Writes verdicts down, all at once; while the disk does not take them, they are kept in memory and count as well. */
+  settle(settlements: readonly Settlement[]): void {
+    const now = this.#options.clock.now();
+    this.#unwritten.add(settlements.map((settlement) => changeOf(settlement, now)));
+    this.#flush();
+  }
+
+  /** Puts off a delivery that was due, and the next probe of its sink if it is suspended. @param until epoch ms */
+  postpone(delivery: StoredDelivery, until: number): void {
+    const found = this.#storage.read((database) => this.#unwritten.restOf(database, delivery.sink));
+    const rest = found.ok && found.value?.state === 'suspended' ? { ...found.value, until } : 'unchanged';
+    this.#unwritten.add([{ delivery: { ...delivery, dueAt: until }, rest }]);
     this.#flush();
   }
 
@@ -123,7 +136,7 @@ export class Outbox implements Disposable {
   wake(sink: string): void {
     const now = this.#options.clock.now();
     this.#flush();
-    this.#storage.write((database) => transaction(database, () => wakeHead(database, sink, now)));
+    this.#storage.write((database) => transaction(database, () => wakeSink(database, sink, now)));
   }
 
   /** How each sink's queue stands. */
@@ -145,7 +158,15 @@ export class Outbox implements Disposable {
   /** Forgets what is settled and old, and takes the ballast back when there is room for it. */
   prune(): void {
     const now = this.#options.clock.now();
-    const pruned = this.#storage.write((database) => prune(database, this.#options.limits, now));
+    const { limits, routes } = this.#options;
+    const pruned = this.#storage.write((database) => {
+      prune(database, limits, now);
+      pruneMemories(
+        database,
+        routes.map(({ name }) => name),
+        now,
+      );
+    });
     if (pruned.ok) this.#ballast.restore();
   }
 
@@ -154,15 +175,14 @@ export class Outbox implements Disposable {
     this.#storage.write((database) => putMeta(database, key, value));
   }
 
-  /** What one sink has to know beyond the end of the process. */
-  memoryOf(sink: string): SinkMemory {
-    const keyOf = (key: string) => `sink ${sink} ${key}`;
-    return { get: (key) => this.recall(keyOf(key)), set: (key, value) => this.remember(keyOf(key), value) };
-  }
-
   recall(key: string): string | null {
     const found = this.#storage.read((database) => readMeta(database, key));
     return found.ok && found.value !== 'damaged' ? found.value : null;
+  }
+
+  /** What one sink has to know beyond the end of the process. */
+  memoryOf(sink: string): SinkMemory {
+    return this.#memories.of(sink);
   }
 
   /** Ties the file to this VM; one that was another's begins anew. */
@@ -178,6 +198,11 @@ export class Outbox implements Disposable {
     );
   }
 
+  /** Bytes that count against `sizeMax`. */
+  usedBytes(): Stored<number> {
+    return this.#storage.read(usedBytes);
+  }
+
   health(): OutboxHealth {
     return { ...this.#storage.health(), discarded: this.#discarded };
   }
@@ -188,48 +213,11 @@ export class Outbox implements Disposable {
   }
 
   #prepare(database: DatabaseSync): void {
-    const names = this.#options.routes.map(({ name }) => name);
-    retireRemovedSinks(database, names, this.#options.clock.now());
-    wakeAllSinks(database);
-  }
-
-  #store(database: DatabaseSync, watch: Watch | null, drafts: readonly Draft[]): readonly BridgeRecord[] {
-    let identity: Identity = readIdentity(database);
-    const records: BridgeRecord[] = [];
-    for (const draft of drafts) {
-      const id = this.#idFor(database, draft);
-      if (id === null) continue;
-      identity = { ...identity, sequence: identity.sequence + 1 };
-      const record = draft.make(identity, id);
-      this.#enqueue(database, record, identity.sequence, draft.urgent);
-      records.push(record);
-    }
-    putIdentity(database, identity);
-    if (watch !== null) putMeta(database, 'watch', JSON.stringify(watch));
-    return records;
-  }
-
-  /** The id for this time of saying; null when the fact was said before and only the memory of it was lost. */
-  #idFor(database: DatabaseSync, { factId }: Draft): string | null {
-    if (factId === null) return '';
-    const row = statement(database, 'SELECT count FROM said WHERE id = ?').get(factId);
-    const count = Number(row?.['count'] ?? 0) + 1;
-    if (count > 1 && this.#watchLost) return null;
-    const sql = 'INSERT OR REPLACE INTO said VALUES (?, ?, ?)';
-    statement(database, sql).run(factId, count, this.#options.clock.now());
-    return repeatedId(factId, count);
-  }
-
-  #enqueue(database: DatabaseSync, record: BridgeRecord, sequence: number, urgent: boolean): void {
     const now = this.#options.clock.now();
-    const family = familyOf(record.type) ?? 'agent';
-    const body = encodeRecord(record);
-    insertRecord(database, { sequence, id: record.id, family, urgent, committedAt: now, body });
-    for (const { name, filter } of this.#options.routes) {
-      if (!takes(filter, record)) continue;
-      const waiting = { sink: name, sequence, state: 'pending', attempts: 0, dueAt: now } as const;
-      putDelivery(database, { ...waiting, reason: null, settledAt: null });
-    }
+    const names = this.#options.routes.map(({ name }) => name);
+    retireRemovedSinks(database, names, now);
+    if (!this.#begun) wakeSuspendedSinks(database, now);
+    this.#begun = true;
   }
 
   #keepWithinLimits(database: DatabaseSync, drafts: number): void {
@@ -246,15 +234,9 @@ export class Outbox implements Disposable {
     log.error({ dead, pending, sizeMax: limits.sizeMax }, message);
   }
 
-  /** Writes verdicts down that the disk would not take before. */
+  /** Writes down what the disk would not take before. */
   #flush(): void {
-    if (this.#unwritten.size === 0) return;
-    this.#storage.write((database) => {
-      transaction(database, () => {
-        for (const { delivery, verdict } of this.#unwritten.values())
-          writeSettled(database, delivery, verdict);
-      });
-      this.#unwritten.clear();
-    });
+    this.#memories.flush();
+    if (this.#unwritten.some) this.#storage.write((database) => this.#unwritten.write(database));
   }
 }

@@ -23,6 +23,7 @@ export function prune(database: DatabaseSync, limits: OutboxLimits, now: number)
     };
     settledBefore('delivered', now - limits.keepDeliveredMs);
     settledBefore('discarded', now - limits.keepDeliveredMs);
+    settledBefore('superseded', now - limits.keepDeliveredMs);
     settledBefore('dead', now - limits.keepDeadMs);
     statement(database, 'DELETE FROM said WHERE said_at < ?').run(now - saidMs);
     dropBareRecords(database, now - limits.keepDeliveredMs);
@@ -45,7 +46,7 @@ export function makeRoom(database: DatabaseSync, limits: OutboxLimits, bytes: nu
   let dead = 0;
   let pending = 0;
   const steps: readonly { readonly where: string; readonly count: (rows: number) => void }[] = [
-    { where: `state IN ('delivered', 'discarded')`, count: () => undefined },
+    { where: `state IN ('delivered', 'superseded', 'discarded')`, count: () => undefined },
     { where: `state = 'dead'`, count: (rows) => (dead += rows) },
     { where: `state = 'pending' AND family = 'agent'`, count: (rows) => (pending += rows) },
     { where: `state = 'pending'`, count: (rows) => (pending += rows) },

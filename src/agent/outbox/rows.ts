@@ -25,6 +25,8 @@ export interface StoredDelivery {
   readonly dueAt: number;
   readonly reason: string | null;
   readonly settledAt: number | null;
+  /** Epoch ms from which its age counts: the commit of its record, or when a person asked for it again. */
+  readonly queuedAt: number;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -57,30 +59,40 @@ export function insertRecord(database: DatabaseSync, record: StoredRecord): void
 
 /** Reads a delivery row; one whose checksum does not fit is given as pending again: twice is better than never. */
 export function readDelivery(row: Row): StoredDelivery {
-  const delivery = {
-    sink: String(row['sink']),
-    sequence: Number(row['sequence']),
-    state: String(row['state']) as StoredDelivery['state'],
-    attempts: Number(row['attempts']),
-    dueAt: Number(row['due_at']),
-    reason: row['reason'] === null ? null : String(row['reason']),
-    settledAt: row['settled_at'] === null ? null : Number(row['settled_at']),
-  };
-  if (deliveryChecksum(delivery) === row['checksum']) return delivery;
-  return { ...delivery, state: 'pending', attempts: 0, dueAt: 0, reason: null, settledAt: null };
+  const delivery = deliveryOf(row, Number(row['queued_at']));
+  return deliveryChecksum(delivery) === row['checksum'] ? delivery : asIfNew(delivery);
 }
 
+/** Reads a row of version 1, which had no `queued_at`, joined with the `committed_at` of its record. */
+export function readOldDelivery(row: Row): StoredDelivery {
+  const delivery = deliveryOf(row, Number(row['committed_at'] ?? row['due_at']));
+  return crc32(saidBy(delivery)) === row['checksum'] ? delivery : asIfNew(delivery);
+}
+
+const deliveryOf = (row: Row, queuedAt: number): StoredDelivery => ({
+  sink: String(row['sink']),
+  sequence: Number(row['sequence']),
+  state: String(row['state']) as StoredDelivery['state'],
+  attempts: Number(row['attempts']),
+  dueAt: Number(row['due_at']),
+  reason: row['reason'] === null ? null : String(row['reason']),
+  settledAt: row['settled_at'] === null ? null : Number(row['settled_at']),
+  queuedAt,
+});
+
+const asIfNew = (delivery: StoredDelivery): StoredDelivery => ({
+  ...delivery,
+  ...{ state: 'pending', attempts: 0, dueAt: 0, reason: null, settledAt: null },
+});
+
 export function putDelivery(database: DatabaseSync, delivery: StoredDelivery): void {
-  const { sink, sequence, state, attempts, dueAt, reason, settledAt } = delivery;
-  statement(database, 'INSERT OR REPLACE INTO delivery VALUES (?, ?, ?, ?, ?, ?, ?, ?)').run(
-    sink,
-    sequence,
-    state,
-    attempts,
-    dueAt,
-    reason,
-    settledAt,
-    deliveryChecksum(delivery),
+  const { sink, sequence, state, attempts, dueAt, reason, settledAt, queuedAt } = delivery;
+  const sql = `INSERT OR REPLACE INTO delivery
+    (sink, sequence, state, attempts, due_at, reason, settled_at, queued_at, checksum)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+  const checksum = deliveryChecksum(delivery);
+  statement(database, sql).run(
+    ...[sink, sequence, state, attempts, dueAt, reason, settledAt, queuedAt, checksum],
   );
 }
 
@@ -105,14 +117,7 @@ const recordChecksum = ({ sequence, id, family, urgent, committedAt, body }: Sto
   crc32(body, crc32([sequence, id, family, urgent, committedAt].join('|')));
 
 const deliveryChecksum = (delivery: StoredDelivery): number =>
-  crc32(
-    [
-      delivery.sink,
-      delivery.sequence,
-      delivery.state,
-      delivery.attempts,
-      delivery.dueAt,
-      delivery.reason,
-      delivery.settledAt,
-    ].join('|'),
-  );
+  crc32(`${saidBy(delivery)}|${delivery.queuedAt}`);
+
+const saidBy = ({ sink, sequence, state, attempts, dueAt, reason, settledAt }: StoredDelivery): string =>
+  [sink, sequence, state, attempts, dueAt, reason, settledAt].join('|');
