@@ -87,7 +87,7 @@ function openBot(given: SlackSettings, { token, channel }: Bot, context: SinkCon
         found = greeting;
         return { status: 'delivered' };
       }, signal);
-      return found ?? { ok: false, detail: `Slack does not answer the bot: ${reasonOf(outcome)}` };
+      return found ?? refusal(outcome);
     },
     [Symbol.asyncDispose]: () => exchange[Symbol.asyncDispose](),
   };
@@ -100,4 +100,7 @@ function methodUrl(api: URL, method: string): URL {
   return url;
 }
 
-const reasonOf = (outcome: Outcome): string => ('reason' in outcome ? outcome.reason : outcome.status);
+function refusal(outcome: Outcome): CheckResult {
+  const reason = 'reason' in outcome ? outcome.reason : 'unexpected';
+  return { ok: false, detail: `Slack does not take the bot for one of its own: ${reason}`, reason };
+}
