@@ -4,85 +4,147 @@ import { describe, expect, test } from 'vitest';
 import {
   backoffMs,
   chatPolicy,
+  credibleDueAt,
   type DeliveryHistory,
   type DeliveryPolicy,
   dataPolicy,
+  expiresAt,
+  hasOverslept,
   isUrgent,
   judge,
   type Outcome,
   type Verdict,
+  type Waiting,
 } from '../../src/core/delivery.ts';
 
 const now = Date.parse('2026-11-10T22:27:04.118Z');
 const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
-const fresh: DeliveryHistory = { attempts: 1, committedAt: now - second };
+const fresh: DeliveryHistory = { attempts: 1 };
 const half = { now, random: 0.5 };
 const reset: Outcome = { status: 'retryable', reason: 'connection-reset', stale: true };
 const busy: Outcome = { status: 'retryable', reason: 'http-503' };
-const pending = (ms: number, reason: Outcome): Verdict =>
-  ({ state: 'pending', dueAt: now + ms, reason: 'reason' in reason ? reason.reason : '' }) as Verdict;
+const untrusted: Outcome = { status: 'retryable', reason: 'tls-untrusted', delayMsMin: 5 * minute };
+const revoked: Outcome = { status: 'unavailable', reason: 'http-410' };
+const missing: Outcome = { status: 'unavailable', reason: 'http-404', passing: true };
+const waits = (ms: number, reason: string, also: object = {}): object => ({
+  ...{ state: 'pending', dueAt: now + ms, reason },
+  ...also,
+});
+const rests = (ms: number, reason: string, also: object = {}): object => ({
+  ...{ state: 'suspended', dueAt: now + ms, reason },
+  ...also,
+});
 
+// One row for each rule, to be read beside the table of answers: outcome, history, verdict.
 describe('an attempt', () => {
-  test.each<[string, Outcome, Partial<DeliveryHistory>, Verdict]>([
+  test.each<[string, Outcome, Partial<DeliveryHistory>, object]>([
     ['that delivered', { status: 'delivered' }, {}, { state: 'delivered' }],
-    ['that delivered late', { status: 'delivered' }, { committedAt: now - 30 * day }, { state: 'delivered' }],
+    ['that delivered at last', { status: 'delivered' }, { attempts: 99 }, { state: 'delivered' }],
     [
       'whose record was refused',
       { status: 'rejected', reason: 'http-400' },
       {},
       { state: 'dead', reason: 'http-400' },
     ],
+    ['whose sink is at fault', revoked, {}, rests(15 * minute, 'http-410')],
     [
-      'whose record was refused late',
-      { status: 'rejected', reason: 'too-large' },
-      { committedAt: now - 30 * day },
-      { state: 'dead', reason: 'too-large' },
+      'whose sink is at fault for days',
+      revoked,
+      { unavailableSince: now - 3 * day },
+      rests(15 * minute, 'http-410'),
     ],
     [
-      'whose sink is at fault',
-      { status: 'unavailable', reason: 'unauthorized' },
+      'whose sink is at fault and asks for an hour',
+      { ...revoked, retryAfterMs: hour },
       {},
-      { state: 'suspended', dueAt: now + 15 * minute, reason: 'unauthorized' },
+      rests(hour, 'http-410', { pauseUntil: now + hour }),
     ],
     [
-      'whose sink is at fault until the record is too old',
-      { status: 'unavailable', reason: 'http-410' },
-      { committedAt: now - 7 * day },
-      { state: 'dead', reason: 'expired' },
+      'whose sink is at fault and asks for a minute',
+      { ...revoked, retryAfterMs: minute },
+      {},
+      rests(15 * minute, 'http-410', { pauseUntil: now + minute }),
     ],
-    ['that failed in passing', busy, {}, pending(500, busy)],
-    ['that failed in passing for the fourth time', busy, { attempts: 4 }, pending(4000, busy)],
-    ['that failed within 7 days', busy, { committedAt: now - 7 * day + 1 }, pending(500, busy)],
-    ['that failed after 7 days', busy, { committedAt: now - 7 * day }, { state: 'dead', reason: 'expired' }],
-    ['on a stale connection', reset, {}, pending(0, reset)],
+    ['whose sink is missing, maybe in passing', missing, {}, rests(500, 'http-404', { passing: true })],
     [
-      'on a stale connection, after another fault',
+      'whose sink is missing for the fourth time',
+      missing,
+      { attempts: 4, unavailableSince: now - 7 * second },
+      rests(4000, 'http-404', { passing: true }),
+    ],
+    [
+      'whose sink is missing for nearly 15 minutes',
+      missing,
+      { attempts: 40, unavailableSince: now - 15 * minute + 1 },
+      rests(2.5 * minute, 'http-404', { passing: true }),
+    ],
+    [
+      'whose sink is missing for 15 minutes',
+      missing,
+      { attempts: 40, unavailableSince: now - 15 * minute },
+      rests(15 * minute, 'http-404'),
+    ],
+    [
+      'whose sink is missing and asks for a minute',
+      { ...missing, retryAfterMs: minute },
+      {},
+      rests(minute, 'http-404', { passing: true, pauseUntil: now + minute }),
+    ],
+    ['that failed in passing', busy, {}, waits(500, 'http-503')],
+    ['that failed in passing for the fourth time', busy, { attempts: 4 }, waits(4000, 'http-503')],
+    ['that failed for what takes a while to mend', untrusted, {}, waits(5 * minute + 500, 'tls-untrusted')],
+    [
+      'that failed for what takes a while, with a longer pause asked for',
+      { ...untrusted, retryAfterMs: 10 * minute },
+      {},
+      waits(10 * minute + 500, 'tls-untrusted', { pauseUntil: now + 10 * minute }),
+    ],
+    ['on a stale connection', reset, {}, waits(0, 'connection-reset')],
+    ['on a stale connection, after another fault', reset, { attempts: 4 }, waits(0, 'connection-reset')],
+    [
+      'on a stale connection twice',
       reset,
-      { attempts: 4, retriedAtOnce: false },
-      pending(0, reset),
+      { attempts: 2, retriedAtOnce: true },
+      waits(1000, 'connection-reset'),
     ],
-    ['on a stale connection twice', reset, { attempts: 2, retriedAtOnce: true }, pending(1000, reset)],
-    [
-      'on a stale connection, too late',
-      reset,
-      { committedAt: now - 7 * day },
-      { state: 'dead', reason: 'expired' },
-    ],
-    ['before the clock was set back', busy, { committedAt: now + day }, pending(500, busy)],
   ])('%s', (_what, outcome, history, verdict) => {
     expect(judge(outcome, { ...fresh, ...history }, dataPolicy, half)).toEqual(verdict);
   });
 
   test.each<[string, DeliveryPolicy, object]>([
-    ['data sinks', dataPolicy, { delayMsBase: second, delayMsMax: 5 * minute, ageMsMax: 7 * day }],
-    ['chat sinks', chatPolicy, { delayMsBase: second, delayMsMax: minute, ageMsMax: hour }],
+    ['data sinks', dataPolicy, { delayMsMax: 5 * minute, ageMsMax: 7 * day, supersedes: false }],
+    ['chat sinks', chatPolicy, { delayMsMax: minute, ageMsMax: hour, supersedes: true }],
   ])('of %s is patient as the design says', (_sinks, policy, expected) => {
-    expect(policy).toEqual({ ...expected, probeIntervalMs: 15 * minute });
+    expect(policy).toEqual({ ...expected, delayMsBase: second, probeIntervalMs: 15 * minute });
+  });
+});
+
+describe('a delivery that waits', () => {
+  test.each<[string, Partial<Waiting>, number]>([
+    ['that was tried is too old after the longest age', { attempts: 1 }, now + hour],
+    ['whose sink rests is too old after the longest age', { resting: true }, now + hour],
+    ['that was never tried, at a sink that works, is never too old', {}, Number.POSITIVE_INFINITY],
+  ])('%s', (_what, waiting, at) => {
+    const untried = { attempts: 0, queuedAt: now, resting: false };
+    expect(expiresAt({ ...untried, ...waiting }, chatPolicy)).toBe(at);
   });
 
-  test('that a chat does not take within an hour is given up', () => {
-    const old = (age: number) => judge(busy, { ...fresh, committedAt: now - age }, chatPolicy, half).state;
-    expect([old(hour - 1), old(hour)]).toEqual(['pending', 'dead']);
+  test.each([
+    ['an hour ahead', hour, hour],
+    ['a day and a backoff ahead', day + 5 * minute, day + 5 * minute],
+    ['further ahead than anything asks for', day + 5 * minute + 1, 0],
+    ['in the past', -hour, -hour],
+  ])('until a time %s is trusted as far as a rule can have asked for it', (_what, ahead, trusted) => {
+    expect(credibleDueAt(now + ahead, now)).toBe(now + trusted);
+  });
+
+  test.each([
+    ['as long as asked', second, false],
+    ['longer by the longest backoff', second + minute, false],
+    ['longer by more than that', second + minute + 1, true],
+    ['less, because something happened', 0, false],
+  ])('%s has overslept accordingly', (_what, tookMs, overslept) => {
+    expect(hasOverslept(second, tookMs, chatPolicy)).toBe(overslept);
   });
 });
 
