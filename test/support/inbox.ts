@@ -45,10 +45,19 @@ export interface Inbox extends AsyncDisposable {
   received(count: number): Promise<void>;
 }
 
+export interface InboxTls {
+  readonly key: string;
+  readonly cert: string;
+  /** Who may vouch for clients: then only a client with a certificate gets in. */
+  readonly clientAuthorities?: readonly string[];
+  /** The newest version of TLS that is spoken; older ones are then spoken too. */
+  readonly maxVersion?: 'TLSv1.1';
+}
+
 export interface InboxOptions {
   readonly answer?: InboxAnswer;
   /** Serves HTTPS. */
-  readonly tls?: { readonly key: string; readonly cert: string };
+  readonly tls?: InboxTls;
   /** A port to listen on again after another inbox left it. */
   readonly port?: number;
 }
@@ -73,10 +82,11 @@ export async function openInbox(options: InboxOptions = {}): Promise<Inbox> {
     answerWith(first, response);
   };
 
-  const server = options.tls ? https.createServer(options.tls, handle) : http.createServer(handle);
+  const { tls } = options;
+  const server = tls ? https.createServer(serverOptionsOf(tls), handle) : http.createServer(handle);
   // Never the first to hang up: that is for the sink to do.
   server.keepAliveTimeout = 600_000;
-  server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
+  server.on(tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     connections += 1;
     open.add(socket);
     socket.once('close', () => open.delete(socket));
@@ -87,7 +97,7 @@ export async function openInbox(options: InboxOptions = {}): Promise<Inbox> {
   const { port } = server.address() as AddressInfo;
 
   return {
-    url: `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
     port,
     requests,
     get connections() {
@@ -108,6 +118,13 @@ export async function openInbox(options: InboxOptions = {}): Promise<Inbox> {
       await closed;
     },
   };
+}
+
+function serverOptionsOf({ key, cert, clientAuthorities, maxVersion }: InboxTls): https.ServerOptions {
+  const asks = clientAuthorities === undefined ? {} : { requestCert: true, ca: [...clientAuthorities] };
+  // OpenSSL speaks versions this old only where nothing is asked of the strength of signatures.
+  const old = maxVersion && { maxVersion, minVersion: 'TLSv1' as const, ciphers: 'DEFAULT:@SECLEVEL=0' };
+  return { key, cert, ...asks, ...old };
 }
 
 async function wholeBody(request: http.IncomingMessage): Promise<Buffer | null> {
