@@ -41,11 +41,9 @@ export function goesThroughProxies(subject: HttpSubject): void {
     await using wrong = openTo(subject, { ...settingOf(subject, 'https://other.test'), ...more });
     expect([await good.send(), await good.sink.check(patience())]).toMatchObject([delivered, { ok: true }]);
     expect(await wrong.send()).toMatchObject(retryable('tls-name-mismatch'));
-    expect(proxy.requests.map(({ authority }) => authority)).toEqual([
-      'receiver.test:443',
-      'receiver.test:443',
-      'other.test:443',
-    ]);
+    // A check may go over the connection of the send before it, or over its own.
+    const asked = new Set(proxy.requests.map(({ authority }) => authority));
+    expect([...asked]).toEqual(['receiver.test:443', 'other.test:443']);
   });
 
   it('speaks TLS with a proxy that wants it', async () => {
