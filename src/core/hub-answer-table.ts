@@ -37,6 +37,8 @@ const answers: Readonly<Record<string, HubAnswer>> = {
   ConnectionForcedError: ['retry', 'connection-reset'],
   DetachForcedError: ['retry', 'connection-reset'],
   SendOperationFailedError: ['retry', 'connection-reset'],
+  // Something between us and the hub answers with HTTP.
+  WebSocketRefused: ['retry', 'protocol'],
 };
 
 /** What an error that calls itself so means; null for one that is not about the hub. */

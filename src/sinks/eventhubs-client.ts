@@ -50,8 +50,12 @@ export async function openProducer(address: HubAddress): Promise<HubProducer> {
   const client = openClient(address, optionsOf(stepTimeoutMs, sockets));
   const outcomeOf = (error: unknown) => outcomeOfHubError(withFault(error, sockets));
   return {
-    send: async (records, signal) => await sendInBatches(client, records, outcomeOf, signal),
+    send: async (records, signal) => {
+      sockets?.takeFault();
+      return await sendInBatches(client, records, outcomeOf, signal);
+    },
     check: async (learn, abortSignal) => {
+      sockets?.takeFault();
       try {
         learn((await client.getPartitionIds({ abortSignal })).length);
         // Whoever may look at a hub may not always send to it: a batch opens the link that a send would use.

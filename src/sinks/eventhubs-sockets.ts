@@ -9,10 +9,15 @@ import { ProxyFault, proxyOf } from './proxy.ts';
 export interface HubSockets {
   /** As the SDK wants to have it. */
   readonly options: WebSocketOptions;
-  /** What the latest websocket failed with; the SDK's own error says less. */
+  /** What a websocket failed with first since this was last asked; the SDK's own error says less. */
   takeFault(): unknown;
   /** Ends what is open or about to open. */
   terminate(): void;
+}
+
+/** Whoever answered is no hub, or does not let a websocket through. */
+class WebSocketRefused extends Error {
+  override readonly name = 'WebSocketRefused';
 }
 
 /**
@@ -37,7 +42,11 @@ export async function openHubSockets(
       open.add(this);
       this.on('close', () => open.delete(this));
       this.on('error', (error) => {
-        fault = proxy === undefined ? error : throughProxy(error);
+        fault ??= proxy === undefined ? error : throughProxy(error);
+      });
+      this.on('unexpected-response', () => {
+        fault ??= new WebSocketRefused();
+        this.terminate();
       });
     }
   }

@@ -96,7 +96,8 @@ function openEventHubs(given: Settings, context: SinkContext): Sink {
       const [outcome = aborted] = await lane.run('', () => attempt(work), signal);
       if (outcome.status === 'delivered')
         return { ok: true, detail: `${eventHubName} has ${partitions} partitions` };
-      return { ok: false, detail: `${eventHubName} cannot be sent to: ${outcome.reason}` };
+      const { reason } = outcome;
+      return { ok: false, detail: `${eventHubName} cannot be sent to: ${reason}`, reason };
     },
     [Symbol.asyncDispose]: async () => {
       // The SDK does not wait for a send when it closes, and one that is cut off may be stored all the same.
