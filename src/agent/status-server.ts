@@ -25,7 +25,7 @@ export interface StatusRuntime {
 
 const retryIntervalMs = 30_000;
 // A probe sends a few lines and goes; whoever is slower than this is not a probe.
-const requestMsMax = 5_000;
+const requestMsMax = 3_000;
 const headerBytesMax = 8 * 1024;
 const connectionsMax = 32;
 

@@ -1,11 +1,12 @@
 // The whole agent inside the test's process, watching an endpoint of the test's choice.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AgentEnd, runAgent } from '../../src/agent/agent.ts';
+import { type AgentControls, type AgentEnd, type AgentRuntime, runAgent } from '../../src/agent/agent.ts';
 import { agentSettings } from '../../src/agent/settings.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { BridgeRecord, EventData } from '../../src/core/record.ts';
 import { type RecordingLog, recordingLog } from './recording-log.ts';
+import { until } from './until.ts';
 
 export interface RunningAgent extends AsyncDisposable {
   readonly log: RecordingLog;
@@ -13,6 +14,10 @@ export interface RunningAgent extends AsyncDisposable {
   records(): readonly BridgeRecord[];
   /** Of these, the ones about events. */
   eventRecords(): readonly BridgeRecord<EventData>[];
+  /** Where its status page is, such as `http://127.0.0.1:43121`, once it is served. */
+  statusUrl(): Promise<string>;
+  /** What may be asked of it, once it runs. */
+  controls(): Promise<AgentControls>;
   /** Stops it as SIGTERM does. */
   stop(): Promise<AgentEnd>;
 }
@@ -20,8 +25,14 @@ export interface RunningAgent extends AsyncDisposable {
 /**
  * Starts an agent with a file sink `local` and what `more` adds.
  * @param directory its state directory
+ * @param runtime what it takes from the test instead of from the machine
  */
-export function startAgent(directory: string, endpoint: string, more: object = {}): RunningAgent {
+export function startAgent(
+  directory: string,
+  endpoint: string,
+  more: object = {},
+  runtime: Partial<Pick<AgentRuntime, 'clock' | 'cause'>> = {},
+): RunningAgent {
   const path = join(directory, 'events.jsonl');
   const { sinks, imds, ...others } = more as { sinks?: object; imds?: object };
   const settings = agentSettings.parse({
@@ -32,7 +43,11 @@ export function startAgent(directory: string, endpoint: string, more: object = {
   });
   const log = recordingLog();
   const stopping = new AbortController();
-  const end = runAgent(settings, { clock: systemClock, log, signal: stopping.signal });
+  let controls: AgentControls | null = null;
+  const control = (given: AgentControls): void => {
+    controls = given;
+  };
+  const end = runAgent(settings, { clock: systemClock, log, signal: stopping.signal, control, ...runtime });
   // A failure is reported when the agent is stopped, not as an unhandled rejection before.
   end.catch(() => undefined);
   const stop = (): Promise<AgentEnd> => {
@@ -43,6 +58,11 @@ export function startAgent(directory: string, endpoint: string, more: object = {
     log,
     records: () => recordsIn(path),
     eventRecords: () => eventsAmong(recordsIn(path)),
+    statusUrl: async () => {
+      const served = () => log.lines.find(({ message }) => message === 'the status is served');
+      return `http://${(await until('the status', served)).fields['address']}`;
+    },
+    controls: () => until('the controls', () => controls),
     stop,
     [Symbol.asyncDispose]: async () => {
       await stop();
