@@ -34,14 +34,10 @@ function subjectFacts(event: ReportedEvent): Facts {
   return [...subject, ...factOf('Also named', others.length === 0 ? null : listText(others))];
 }
 
-function changesOf(event: ReportedEvent): string | null {
-  if (event.transition !== 'updated') return null;
-  return (
-    changedFields(event)
-      .map(({ name, text }) => `${name} (${text})`)
-      .join(', ') || null
-  );
-}
+const changesOf = (event: ReportedEvent): string | null =>
+  changedFields(event)
+    .map(({ name, text }) => `${name} (${text})`)
+    .join(', ') || null;
 
 function timeFacts(event: ReportedEvent): Facts {
   const { transition, details, timeline } = event;
@@ -86,19 +82,22 @@ function startedBy(eventSource: string | null): string {
 }
 
 function approvalOf(event: ReportedEvent): string | null {
-  const { transition, details } = event;
-  const isFirst = transition === 'scheduled';
-  if (!(isFirst || transition === 'updated') || isUnderWay(details)) return null;
+  const { transition, details, initial } = event;
+  if (!isAhead(event)) return null;
   const when = details.notBefore === null ? '' : ` at or after ${utcText(details.notBefore)}`;
-  // Whether somebody approved it since it was announced is not in the record.
   const start = `starts by itself${when}, sooner if approved`;
-  return isFirst ? `Not approved: ${start}` : capitalized(start);
+  // Whether somebody approved it since it was announced is not in the record.
+  return transition === 'scheduled' && !initial ? `Not approved: ${start}` : capitalized(start);
 }
 
-function noticeGiven({ noticeSeconds, transition }: ReportedEvent): string | null {
+const isAhead = ({ transition, details }: ReportedEvent): boolean =>
+  (transition === 'scheduled' || transition === 'updated') && !isUnderWay(details);
+
+function noticeGiven(event: ReportedEvent): string | null {
+  const { noticeSeconds, transition } = event;
   if (noticeSeconds === null || transition === 'canceled') return null;
   if (noticeSeconds <= 0) return 'None: it was due or under way when first seen';
-  return `${lengthText(noticeSeconds)} from first sight to ${transition === 'scheduled' || transition === 'updated' ? 'the earliest start' : 'the start'}`;
+  return `${lengthText(noticeSeconds)} from first sight to ${isAhead(event) ? 'the earliest start' : 'the start'}`;
 }
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -68,7 +68,7 @@ function changesText(event: ReportedEvent): string {
 function startText(event: ReportedEvent): string {
   const at = momentOf(event);
   if (at === null) return 'start time not known';
-  return isOnsetKnown(event) ? `started ${utcText(at)}` : `already so when first seen ${utcText(at)}`;
+  return isOnsetKnown(event) ? `started ${utcText(at)}` : `already under way when first seen ${utcText(at)}`;
 }
 
 function endText(event: ReportedEvent): string {

@@ -3,14 +3,20 @@ import { isOnsetKnown } from './event-headline.ts';
 import { impactOf } from './impact.ts';
 import { isUnderWay, type ReportedEvent } from './reported.ts';
 
-const inferences: Readonly<Record<string, string>> = {
-  'removed-after-started':
-    'Inferred: Azure removed the event after it had started, which is the only way it says that one is over.',
-  'removed-before-not-before':
-    'Inferred: Azure removed the event before its time, which is the only way it says that one is called off.',
-  'start-not-observed':
+const inferences: ReadonlyMap<string | null, string> = new Map([
+  [
+    'removed-after-started',
+    'Inferred: Azure removed the event after it had started, which is how it says that one is over.',
+  ],
+  [
+    'removed-before-not-before',
+    'Inferred: Azure removed the event before its time, which is how it says that one is called off.',
+  ],
+  [
+    'start-not-observed',
     'Inferred, and in doubt: Azure removed the event and nobody saw it start, but it was due or approved, the VM restarted, or the agent had not looked for more than 10 s. It most likely ran.',
-};
+  ],
+]);
 
 /** Sentences, in the order in which they matter. */
 export function eventRemarks(event: ReportedEvent): readonly string[] {
@@ -20,7 +26,7 @@ export function eventRemarks(event: ReportedEvent): readonly string[] {
 }
 
 function inferenceOf({ inferred, reason }: ReportedEvent): string | null {
-  const known = reason === null ? undefined : inferences[reason];
+  const known = inferences.get(reason);
   if (known !== undefined) return known;
   if (!inferred) return null;
   return reason === null ? 'Inferred: Azure did not say so itself.' : `Inferred: ${reason}.`;

@@ -48,6 +48,9 @@ export interface Notice {
   readonly eventId: string | null;
 }
 
+// Of any version: what a later one adds is not read, and what it keeps still counts.
+const typeParts = /\.scheduled-events-bridge\.(event|agent)\.([a-z]+)(?:\.v\d+)?$/;
+
 const transitions: readonly TransitionKind[] = ['scheduled', 'updated', 'started', 'completed', 'canceled'];
 
 /**
@@ -58,7 +61,7 @@ const transitions: readonly TransitionKind[] = ['scheduled', 'updated', 'started
 export function noticeOf(record: BridgeRecord): Notice {
   const type = wordsAt(record, 'type') ?? 'none';
   const [data, at] = [child(record, 'data'), readTime(child(record, 'time'))];
-  const [, family, what] = /\.(event|agent)\.([a-z]+)(?:\.v\d+)?$/.exec(type) ?? [];
+  const [, family, what] = typeParts.exec(type) ?? [];
   const transition = family === 'event' ? transitions.find((name) => name === what) : undefined;
   if (transition !== undefined) {
     const eventId = reportedEventId(data) ?? wordsAt(record, 'correlationid');
