@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { TransitionKind } from '../../src/core/diff.ts';
 import { contentOf } from '../../src/core/document.ts';
 import { observerFrom } from '../../src/core/observer.ts';
-import { factId, repeatedId } from '../../src/core/record.ts';
+import { eventPartOf, factId, repeatedId } from '../../src/core/record.ts';
 import { wireEvent } from '../support/arbitraries.ts';
 import { documentOf, eventOf, freeze, freezeStarted, type WireEvent } from '../support/documents.ts';
 import { documentedLife, lastRecord, type Step, stamp } from '../support/story.ts';
@@ -119,6 +119,14 @@ describe('the id of a fact', () => {
         }
       }),
     );
+  });
+
+  test('begins with the correlation id, whatever else it says', () => {
+    const { id, correlationid } = lastRecord(documentedLife);
+    expect(eventPartOf(id)).toBe(correlationid);
+    for (const kind of kinds)
+      expect(eventPartOf(repeatedId(factId(kind, eventOf(freeze)), 7))).toBe(correlationid);
+    expect(eventPartOf('no-fact')).toBe('');
   });
 
   test.each([

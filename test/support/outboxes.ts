@@ -14,16 +14,22 @@ import { sampleEvent, sampleObserver } from './records.ts';
 /** A clock that stands still until the test moves it. */
 export interface ManualClock extends Clock {
   advance(ms: number): void;
+  /** Sets the wall clock forward or back, while no time passes. */
+  set(byMs: number): void;
 }
 
 export function manualClock(start = Date.UTC(2026, 10, 20)): ManualClock {
-  let now = start;
+  let [now, elapsedMs] = [start, 0];
   return {
     now: () => now,
-    monotonic: () => now - start,
+    monotonic: () => elapsedMs,
     sleep: async () => undefined,
     advance(ms) {
       now += ms;
+      elapsedMs += ms;
+    },
+    set(byMs) {
+      now += byMs;
     },
   };
 }
