@@ -6,6 +6,7 @@ import { openPassingMemory } from '../../src/sinks/memory.ts';
 import { issueCertificate, trust } from '../support/certificate.ts';
 import { openInbox } from '../support/inbox.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
+import { until } from '../support/until.ts';
 import { openFromSettings, patience } from './sink-contract.ts';
 
 const imds = await startImdsEmulator({ identity: { clientIds: ['known', 'other', 'third'] } });
@@ -61,6 +62,26 @@ it('asks for the identity with the client id of its settings', async () => {
   const before = imds.requests.length;
   expect(await pair.send()).toEqual({ status: 'delivered' });
   expect(tokenRequests(before).map((query) => query.get('client_id'))).toEqual(['known']);
+});
+
+it('keeps its token for the next connection', async () => {
+  await using pair = await openPair();
+  const before = imds.requests.length;
+  await pair.send();
+  pair.hub.dropConnections();
+  await until('the connection is gone', () => pair.hub.connections === 0);
+  expect(await pair.send()).toEqual({ status: 'delivered' });
+  expect([pair.hub.counters.connectionsAccepted, tokenRequests(before).length]).toEqual([2, 1]);
+});
+
+it('probes a hub that refuses its token often at first, each time with a new token', async () => {
+  await using pair = await openPair();
+  const before = imds.requests.length;
+  pair.hub.faults.add({ name: 'unauthorized', times: 2 });
+  const refused = { status: 'unavailable', reason: 'unauthorized', passing: true };
+  expect([await pair.send(), await pair.send()]).toEqual([refused, refused]);
+  expect(await pair.send()).toEqual({ status: 'delivered' });
+  expect(tokenRequests(before)).toHaveLength(3);
 });
 
 it('can be given an identity later: a missing one is worth another try', async () => {

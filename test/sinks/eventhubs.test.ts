@@ -123,6 +123,13 @@ describe('a hub that refuses', () => {
     expect(await other.send()).toEqual({ ...unavailable('unauthorized'), passing: true });
   });
 
+  it('suspends the sink when the key may listen but not send, and finds that in a check', async () => {
+    const sharedAccessKeys = [{ name: 'listener', key: marker, rights: ['listen'] as const }];
+    await using pair = await openPair({}, { sharedAccessKeys });
+    expect(await pair.send()).toEqual({ ...unavailable('unauthorized'), passing: true });
+    expect(await pair.sink.check(patience())).toMatchObject({ ok: false, reason: 'unauthorized' });
+  });
+
   it('suspends the sink when there is no such hub', async () => {
     await using pair = await openPair({ eventHubName: 'no-such-hub' });
     expect(await pair.send()).toEqual(unavailable('not-found'));

@@ -10,6 +10,8 @@ export const faultPoints = {
   'lost-ack': 'publish',
   /** The events are refused because of throttling. */
   'server-busy': 'publish',
+  /** The events are refused as larger than the hub takes. */
+  'too-large': 'publish',
   /** The events are refused with an internal error. */
   'internal-error': 'publish',
   /** The sender's link is detached; the events are not stored. */

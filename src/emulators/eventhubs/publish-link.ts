@@ -40,6 +40,8 @@ type Mishap = (publisher: Publisher, delivery: AmqpDelivery) => void;
 const insteadOfStoring: Partial<Record<FaultName, Mishap>> = {
   'drop-before-store': ({ peer }) => peer.drop(),
   'server-busy': (_publisher, delivery) => delivery.reject(errors.serverBusy),
+  'too-large': ({ messageBytesMax }, delivery) =>
+    delivery.reject(errors.tooLarge(messageBytesMax + 1, messageBytesMax)),
   'internal-error': (_publisher, delivery) => delivery.reject(errors.internalError('a fault was asked for')),
   detach: ({ link }) => link.close(errors.detachForced),
   'idle-close': ({ peer }) => peer.close(errors.connectionIdle(peer.service.limits.connectionIdleMs)),

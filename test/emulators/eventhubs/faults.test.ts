@@ -31,6 +31,15 @@ it.concurrent.each<[FaultName, number]>([
   expect(emulator.faults.waiting).toEqual([]);
 });
 
+it.concurrent('too-large: the events are refused for good, and not stored', async () => {
+  await using emulator = await startEventHubsEmulator(oneHub);
+  await using producer = producerFor(emulator);
+  emulator.faults.add({ name: 'too-large' });
+  const sent = producer.client.sendBatch([{ body: 1 }, { body: 2 }]);
+  await expect(sent).rejects.toMatchObject({ code: 'MessageTooLargeError', retryable: false });
+  expect(emulator.events()).toEqual([]);
+});
+
 it.concurrent('slow: the event is there late', async () => {
   await using emulator = await startEventHubsEmulator(oneHub);
   await using producer = producerFor(emulator);
