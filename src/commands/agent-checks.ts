@@ -1,6 +1,7 @@
 // What `seb check` tries for an agent: its directory, the metadata service and every sink.
 import { openImds } from '../agent/imds.ts';
 import type { AgentSettings } from '../agent/settings.ts';
+import { adviceOf } from '../core/advice.ts';
 import { openSink, type SinkSettings } from '../sinks/index.ts';
 import { openPassingMemory } from '../sinks/memory.ts';
 import { version } from '../version.ts';
@@ -37,7 +38,8 @@ export const sinkCheck = (name: string, settings: SinkSettings, imdsEndpoint: st
       memory: openPassingMemory(),
     });
     await using owned = sink;
-    const { ok, detail } = await owned.check(signal);
-    return { ok, detail: `${type}: ${detail}` };
+    const result = await owned.check(signal);
+    const advice = result.ok || result.reason === undefined ? '' : `; ${adviceOf(result.reason, type)}`;
+    return { ok: result.ok, detail: `${type}: ${result.detail}${advice}` };
   },
 });

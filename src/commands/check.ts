@@ -72,5 +72,6 @@ const columns: readonly Column<CheckRow>[] = [
     value: ({ ok }) => (ok ? 'ok' : 'failed'),
     tone: ({ ok }) => (ok ? 'green' : 'red'),
   },
-  { name: 'detail', value: ({ detail }) => detail, elastic: true },
+  // Says what to do: a narrow terminal may wrap it, but nothing may cut it short.
+  { name: 'detail', value: ({ detail }) => detail },
 ];

@@ -46,6 +46,14 @@ it('ends with 1 and says which part fails, without a secret', async () => {
   expect(check.stdout + check.stderr).not.toContain(marker);
 });
 
+it('says of a sink that cannot be reached what to do about it', async () => {
+  await using imds = await startImdsEmulator();
+  const hook = { type: 'webhook', url: 'http://127.0.0.1:9/', allowHttp: true };
+  const check = await checkOf({ imds: { endpoint: imds.url }, sinks: { hook } });
+  const detail = check.rows.find((row) => row.check === 'sink hook')?.detail;
+  expect(detail).toContain('check the host and the port');
+});
+
 it('says what to look at when the metadata service refuses', async () => {
   await using imds = await startImdsEmulator();
   const check = await checkOf({ imds: { endpoint: `${imds.url}/nowhere` } });
