@@ -59,6 +59,9 @@ const descriptionLengthMax = 2_000;
 const contextLengthMax = 1_000;
 const eventIdLengthMax = 150;
 
+// Slack takes no empty text.
+const nothing = '–';
+
 /**
  * The whole message.
  * @param mention whom it wakes, in Slack's notation; null = nobody
@@ -66,7 +69,7 @@ const eventIdLengthMax = 150;
 export function slackMessageOf(notice: Notice, mention: string | null): SlackMessage {
   const blocks = [...factBlocks(notice.facts), ...descriptionBlocks(notice), ...contextBlocks(notice)];
   const { color } = looks[notice.tone];
-  const fallback = mrkdwnText(notice.title, fallbackLengthMax);
+  const fallback = mrkdwnText(notice.title, fallbackLengthMax) || nothing;
   return {
     text: headlineOf(notice, mention),
     unfurl_links: false,
@@ -109,11 +112,11 @@ const sectionsOf = (fields: readonly SlackMrkdwn[]): SlackBlock[] =>
   }));
 
 const fieldOf = (fact: NoticeFact): string =>
-  `*${mrkdwnText(fact.title, titleLengthMax) || '–'}*\n${valueText(fact)}`;
+  `*${mrkdwnText(fact.title, titleLengthMax) || nothing}*\n${valueText(fact)}`;
 
 function valueText({ value, at, link }: NoticeFact): string {
-  const text = mrkdwnText(value, valueLengthMax) || '–';
-  if (link !== undefined && text !== '–') return linkText(link, value, valueLengthMax);
+  const text = mrkdwnText(value, valueLengthMax) || nothing;
+  if (link !== undefined && text !== nothing) return linkText(link, value, valueLengthMax);
   const utc = at === undefined ? null : utcOf(at);
   return at === undefined || utc === null ? text : `${dateText(at, utc)} (your time)\n${text}`;
 }
@@ -131,7 +134,7 @@ function descriptionBlocks({ description }: Notice): SlackBlock[] {
 }
 
 function contextBlocks({ eventId, remarks }: Notice): SlackBlock[] {
-  const event = eventId === null ? [] : [`Event ${codeText(eventId, eventIdLengthMax)}`];
+  const event = eventId === null ? [] : [`Event ${codeText(eventId || nothing, eventIdLengthMax)}`];
   const remark = mrkdwnText(remarks.join(' '), contextLengthMax);
   const text = [...event, ...(remark === '' ? [] : [remark])].join(' - ');
   return text === '' ? [] : [{ type: 'context', elements: [mrkdwnOf(text)] }];

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codeText, dateText, linkText, literalText, mrkdwnText } from '../../src/sinks/slack-text.ts';
-import { hostileTexts } from '../support/hostile-texts.ts';
+import { notationTexts } from '../support/chat-notation.ts';
 import { readMrkdwn } from '../support/slack-reader.ts';
 
 const inert = { mentions: [], links: [], dates: [], emojis: [], styled: [], quotations: [] };
@@ -27,7 +27,7 @@ describe('mrkdwn', () => {
 
   it('of any text links, pings, dates and styles nothing, and keeps its length', () => {
     fc.assert(
-      fc.property(hostileTexts(), fc.integer({ min: 20, max: 400 }), (text, lengthMax) => {
+      fc.property(notationTexts(), fc.integer({ min: 20, max: 400 }), (text, lengthMax) => {
         const written = mrkdwnText(text, lengthMax);
         expect(readMrkdwn(written)).toMatchObject(inert);
         expect(written.length).toBeLessThanOrEqual(lengthMax);
@@ -48,7 +48,7 @@ describe('mrkdwn', () => {
 describe('a code span', () => {
   it('is not left by anything that stands in it', () => {
     fc.assert(
-      fc.property(hostileTexts(), (text) => {
+      fc.property(notationTexts(), (text) => {
         const written = codeText(text, 100);
         expect(written.length).toBeLessThanOrEqual(100);
         expect(written.match(/`/g)).toHaveLength(2);
@@ -65,7 +65,7 @@ describe('a literal text', () => {
 
   it('has no sequence of Slack in it, whatever it was, and keeps its length', () => {
     fc.assert(
-      fc.property(hostileTexts(), fc.integer({ min: 20, max: 400 }), (text, lengthMax) => {
+      fc.property(notationTexts(), fc.integer({ min: 20, max: 400 }), (text, lengthMax) => {
         const written = literalText(text, lengthMax);
         expect(written).not.toMatch(/[<>]/);
         expect(written.length).toBeLessThanOrEqual(lengthMax);
@@ -97,11 +97,11 @@ describe('a link', () => {
 
   it('is one link with a clean label, or none at all, whatever its URL and text', () => {
     const urls = fc.oneof(
-      hostileTexts(),
-      hostileTexts().map((text) => `https://x.test/${text}`),
+      notationTexts(),
+      notationTexts().map((text) => `https://x.test/${text}`),
     );
     fc.assert(
-      fc.property(urls, hostileTexts(), (url, text) => {
+      fc.property(urls, notationTexts(), (url, text) => {
         const read = readMrkdwn(linkText(url, text, 100));
         expect(read.mentions).toEqual([]);
         expect(read.links.length).toBeLessThanOrEqual(1);

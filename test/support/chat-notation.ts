@@ -46,7 +46,7 @@ const pieces = [
 ];
 
 /** Any text at all, and texts made of pieces of the notations of chats. */
-export const hostileTexts = (): Arbitrary<string> =>
+export const notationTexts = (): Arbitrary<string> =>
   fc.oneof(
     { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 300 }) },
     { weight: 1, arbitrary: fc.string({ maxLength: 60 }) },
