@@ -11,15 +11,7 @@ import { importsOf, projectRoot, sourceFiles } from './support/source-files.ts';
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   'src/core': ['zod'],
   'src/config': ['src/core', 'zod', 'yaml'],
-  'src/sinks': [
-    'src/config',
-    'src/core',
-    'zod',
-    'undici',
-    '@azure/event-hubs',
-    '@azure/identity',
-    '@azure/core-auth',
-  ],
+  'src/sinks': ['src/config', 'src/core', 'zod', 'undici', 'ws', '@azure/event-hubs'],
   'src/audit': ['src/config', 'src/core', 'zod'],
   'src/agent': ['src/sinks', 'src/config', 'src/core', 'zod', 'p-retry'],
   'src/consumer': [

@@ -15,7 +15,9 @@ describe('the settings of a sink', () => {
   it('name the types there are when a type is unknown', () => {
     const read = () =>
       parseConfiguration('sinks: { a: { type: slak } }', 'agent.yaml', agentSchema(sinkSettings));
-    expect(read).toThrow(/sinks\.a\.type: .*eventhubs, file, stdout, webhook/);
+    expect(read).toThrow(
+      /sinks\.a\.type: .*eventgrid, eventhubs, file, logicapps, slack, stdout, teams, webhook/,
+    );
   });
 
   it('name the path of a setting that there is not', () => {
@@ -91,12 +93,13 @@ describe('what a sink costs', () => {
     expect([opened.includes('undici'), sent.includes('undici')]).toEqual([false, true]);
   });
 
-  it('does not hold the identity SDK where a connection string is used', async () => {
+  it('holds neither websockets nor an identity SDK to speak AMQP to a hub', async () => {
     await using hub = await startEventHubsEmulator();
     const { connectionString, eventHubName } = hub;
     const { opened, sent } = await loadedBy({ type: 'eventhubs', connectionString, eventHubName });
     expect(opened.filter((name) => name.startsWith('@azure/'))).toEqual([]);
     expect(sent).toContain('@azure/event-hubs');
     expect(sent).not.toContain('@azure/identity');
+    expect(sent).not.toContain('ws');
   });
 });
