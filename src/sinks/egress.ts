@@ -52,15 +52,35 @@ function embedded(address: string): string[] {
     .slice(0, 6)
     .map((group) => group.toString(16))
     .join(':');
-  // IPv4-compatible, IPv4-mapped, IPv4-translated (RFC 4291, 2765); NAT64 (RFC 6052) and its local prefix (RFC 8215).
+  // IPv4-compatible, IPv4-mapped, IPv4-translated (RFC 4291, 2765); NAT64 (RFC 6052).
   const lowHeads = ['0:0:0:0:0:0', '0:0:0:0:0:ffff', '0:0:0:0:ffff:0', '64:ff9b:0:0:0:0'];
   // ::1 is itself, and not 0.0.0.1 in an old form.
   if (head === lowHeads[0] && low === '0.0.0.1') return [];
   if (lowHeads.includes(head)) return [low];
-  if (head.startsWith('64:ff9b:1:')) return [low];
+  if (head.startsWith('64:ff9b:1:')) return [low, ...withinLocalNat64(groups)];
   // 6to4 (RFC 3056).
   if (groups[0] === 0x2002) return [dotted(groups[1], groups[2])];
+  // Teredo (RFC 4380): its server, and its client with all bits turned.
+  if (groups[0] === 0x2001 && groups[1] === 0) {
+    return [dotted(groups[2], groups[3]), dotted(0xffff ^ (groups[6] ?? 0), 0xffff ^ (groups[7] ?? 0))];
+  }
   return [];
+}
+
+/**
+ * What shorter prefixes of the local NAT64 range make of an address (RFC 8215; RFC 6052, section 2.2: the bits 64 to
+ * 71 are left out). What begins with 0 is the filling of a longer prefix.
+ */
+function withinLocalNat64(groups: readonly number[]): string[] {
+  const bytes = groups.flatMap((group) => [group >> 8, group & 255]);
+  const places = [
+    [6, 7, 9, 10],
+    [7, 9, 10, 11],
+    [9, 10, 11, 12],
+  ];
+  return places
+    .map((place) => place.map((at) => bytes[at]).join('.'))
+    .filter((address) => !address.startsWith('0.'));
 }
 
 const dotted = (high = 0, low = 0): string => [high >> 8, high & 255, low >> 8, low & 255].join('.');

@@ -3,10 +3,23 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mayConnect } from '../../src/sinks/egress.ts';
 
+const pair = (high: number, low: number): string => (high * 256 + low).toString(16);
+
+/** An IPv4 address behind a NAT64 prefix of 48, 56 and 64 bits, with something else in every other place. */
+function localNat64Of(address: string): string[] {
+  const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
+  return [
+    `64:ff9b:1:${pair(a, b)}:${pair(0, c)}:${pair(d, 1)}:101:101`,
+    `64:ff9b:1:${pair(1, a)}:${pair(0, b)}:${pair(c, d)}:101:101`,
+    `64:ff9b:1:101:${pair(0, a)}:${pair(b, c)}:${pair(d, 1)}:101`,
+  ];
+}
+
 /** The same IPv4 address as networks may write it in IPv6. */
 function spellingsOf(address: string): string[] {
   const [a = 0, b = 0, c = 0, d = 0] = address.split('.').map(Number);
-  const hex = `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
+  const hex = `${pair(a, b)}:${pair(c, d)}`;
+  const turned = `${pair(255 - a, 255 - b)}:${pair(255 - c, 255 - d)}`;
   return [
     address,
     `::ffff:${address}`,
@@ -22,6 +35,8 @@ function spellingsOf(address: string): string[] {
     `2002:${hex}::`,
     `2002:${hex}::1`,
     `2002:${hex}:1:2:3:4:5`,
+    `2001:0:${hex}:8000:0:f8f8:f8f8`,
+    `2001:0:102:304:8000:0:${turned}`,
   ];
 }
 
@@ -56,6 +71,13 @@ describe('the egress guard', () => {
   it.each(forbidden.flatMap(spellingsOf))('never connects to %s', (address) => {
     expect([mayConnect(address, false), mayConnect(address, true)]).toEqual([false, false]);
   });
+
+  it.each(['169.254.169.254', '168.63.129.16', '224.0.0.1'].flatMap(localNat64Of))(
+    'never connects to %s',
+    (address) => {
+      expect(mayConnect(address, true)).toBe(false);
+    },
+  );
 
   it.each(['::', 'fe80::1', 'fe80::1%eth0', 'febf::1', 'ff02::1', 'FE80::AbCd'])(
     'never connects to %s',
