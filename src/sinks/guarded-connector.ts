@@ -1,5 +1,5 @@
 // Makes the connections of HTTP sinks, and refuses those to where the bridge must not send.
-import { type LookupAddress, type LookupOptions, lookup } from 'node:dns';
+import { type LookupOptions, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { buildConnector } from 'undici';
 import { EgressBlocked, mayConnect } from './egress.ts';
@@ -17,16 +17,7 @@ export interface ConnectorOptions {
   readonly serverName?: string | undefined;
   /** The URL of a proxy that makes all connections. */
   readonly proxy?: string | undefined;
-  /** How names become addresses; as everywhere on this machine unless given. */
-  readonly resolve?: Resolve;
 }
-
-/** Gives every address of a name, as `lookup` of `node:dns` does. */
-export type Resolve = (
-  hostname: string,
-  options: LookupOptions & { readonly all: true },
-  callback: (error: NodeJS.ErrnoException | null, found: LookupAddress[]) => void,
-) => void;
 
 /**
  * A connector for undici's `Agent`; loads undici.
@@ -35,14 +26,14 @@ export type Resolve = (
 export async function openGuardedConnector(options: ConnectorOptions): Promise<Connector> {
   // By its default: a bundle knows no other name of a CommonJS package that is imported late.
   const { buildConnector } = (await import('undici')).default;
-  const { allowLoopback, connectTimeoutMs: timeout, tls, serverName, resolve = lookup } = options;
+  const { allowLoopback, connectTimeoutMs: timeout, tls, serverName } = options;
 
   const connectorWith = (texts: TlsTexts, toLoopback: boolean, servername?: string): Connector => {
     const secureContext = secureContextOf(texts);
     return buildConnector({
       allowH2: false,
       timeout,
-      lookup: guardedLookup(toLoopback, resolve),
+      lookup: guardedLookup(toLoopback),
       minVersion,
       ...(secureContext === null ? {} : { secureContext }),
       ...(servername === undefined ? {} : { servername }),
@@ -85,9 +76,9 @@ export async function tryConnecting(connect: Connector, url: URL, signal: AbortS
 
 /** Resolves a name and keeps only the addresses that the bridge may connect to. */
 const guardedLookup =
-  (allowLoopback: boolean, resolve: Resolve): LookupFunction =>
+  (allowLoopback: boolean): LookupFunction =>
   (hostname, options: LookupOptions, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, found) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
       if (error !== null) return callback(error, []);
       const allowed = found.filter(({ address }) => mayConnect(address, allowLoopback));
       const [first] = allowed;
