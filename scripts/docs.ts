@@ -1,8 +1,10 @@
-// Writes docs/configuration.md from the schema that validates configuration files.
+// Writes docs/configuration.md from the schema that validates configuration files, and docs/schema from that of records.
 import { writeFileSync } from 'node:fs';
 import { settingsPage } from '../src/commands/config-docs.ts';
+import { recordSchemas } from '../src/core/record-schema.ts';
 
 const page = new URL('../docs/configuration.md', import.meta.url);
+const schemas = new URL('../docs/schema/', import.meta.url);
 
 const introduction = `# Configuration
 
@@ -20,4 +22,11 @@ export async function configurationPage(): Promise<string> {
   return [introduction, await settingsPage('agent'), await settingsPage('consumer')].join('\n');
 }
 
-if (import.meta.main) writeFileSync(page, await configurationPage());
+/** The schemas as they should be, by file name. */
+export const schemaFiles = (): readonly (readonly [string, string])[] =>
+  Object.entries(recordSchemas()).map(([name, schema]) => [name, `${JSON.stringify(schema, null, 2)}\n`]);
+
+if (import.meta.main) {
+  writeFileSync(page, await configurationPage());
+  for (const [name, text] of schemaFiles()) writeFileSync(new URL(name, schemas), text);
+}
