@@ -28,7 +28,8 @@ export function changeOf({ delivery, verdict, attempted }: Settlement, now: numb
 /** Ends a sink's rest and makes its oldest waiting delivery due. @param now epoch ms */
 export function wakeSink(database: DatabaseSync, sink: string, now: number): void {
   writeRest(database, sink, 'over');
-  const sql = `SELECT * FROM delivery WHERE sink = ? AND state = 'pending' ORDER BY sequence LIMIT 1`;
+  const sql = `SELECT * FROM delivery INDEXED BY delivery_queue
+    WHERE sink = ? AND state = 'pending' ORDER BY sequence LIMIT 1`;
   const row = statement(database, sql).get(sink);
   if (row !== undefined) putDelivery(database, { ...readDelivery(row), dueAt: now });
 }
@@ -59,12 +60,12 @@ export function queueState(database: DatabaseSync, sink: string): QueueState {
   const counts = statement(
     database,
     `SELECT COUNT(*) FILTER (WHERE state = 'pending') AS pending, COUNT(*) FILTER (WHERE state = 'dead') AS dead
-     FROM delivery WHERE sink = ? AND state IN ('pending', 'dead')`,
+     FROM delivery INDEXED BY delivery_queue WHERE sink = ? AND state IN ('pending', 'dead')`,
   ).get(sink);
   const oldest = statement(
     database,
-    `SELECT MIN(committed_at) AS at FROM delivery JOIN record USING (sequence)
-     WHERE sink = ? AND state = 'pending'`,
+    `SELECT committed_at AS at FROM delivery INDEXED BY delivery_queue JOIN record USING (sequence)
+     WHERE sink = ? AND state = 'pending' ORDER BY sequence LIMIT 1`,
   ).get(sink);
   return {
     pending: Number(counts?.['pending'] ?? 0),
