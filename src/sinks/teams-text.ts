@@ -12,7 +12,7 @@ export const escapeMarkdown = (text: string): string =>
     // `{{DATE(…)}}` becomes a date and `${…}` the value of a template before anyone reads Markdown.
     .replace(/(?<=[{$@])\{/g, '\\{')
     // Whoever looks for mentions does not care for escapes, so the sign itself has to go.
-    .replace(/<(?=[\w/!?])/g, '‹')
-    .replace(/&(?=#?\w+;)/g, '\\&')
+    .replace(/<(?=[a-z/!?])/gi, '‹')
+    .replace(/&(?=\w+;)/g, '\\&')
     .replace(/^[-+>=|]/, '\\$&')
     .replace(/^(\d+)([.)])/, '$1\\$2');
