@@ -131,8 +131,7 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
     reopen: () => {
       for (const { sink } of sinks) sink.reopen?.();
     },
-    resume: () =>
-      void resumeSuspended(Object.keys(settings.sinks), 'asked by a signal', { outbox, wake, log }),
+    resume: () => void resumeSuspended(Object.keys(settings.sinks), 'SIGHUP', { outbox, wake, clock, log }),
   });
   await stop.allOrNone({ watches, deliveries: sinks.map(serve) });
   log.info({}, 'the agent stops');

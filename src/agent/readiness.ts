@@ -2,6 +2,7 @@
 import type { SourceState } from '../core/source.ts';
 import type { OutboxHealth } from './outbox/outbox.ts';
 import type { QueueState } from './outbox/queue.ts';
+import { isResting, type SinkRest } from './outbox/rest.ts';
 import type { SourceView } from './watch-events.ts';
 
 /** The agent at one moment. */
@@ -104,11 +105,9 @@ function sinkStanding({ pending, dead, oldestPendingAt, rest }: QueueState, now:
   };
 }
 
-type Rest = QueueState['rest'];
-
 /** A pause ends by the clock; a suspension only when an attempt went well. @param now epoch ms */
-export const restNow = (rest: Rest, now: number): Rest =>
-  rest?.state === 'paused' && rest.until <= now ? null : rest;
+export const restNow = (rest: SinkRest | null, now: number): SinkRest | null =>
+  isResting(rest, now) ? rest : null;
 
 const seconds = (ms: number): number => Math.round(ms) / 1000;
 

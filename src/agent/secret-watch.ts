@@ -1,13 +1,11 @@
 // Notices when a file that holds a secret or a certificate of a sink changes, so that the sink need not stay suspended.
 // `promises` and not 'node:fs/promises': in the bundle it is then loaded with the first look, not with the agent.
 import { promises as disk } from 'node:fs';
-import type { Clock } from '../clock.ts';
 import { filesOf } from '../config/files.ts';
 import { type ResumeRuntime, resumeSuspended } from './resume.ts';
 import type { AgentSettings } from './settings.ts';
 
 export interface SecretWatchRuntime extends ResumeRuntime {
-  readonly clock: Clock;
   readonly signal: AbortSignal;
 }
 
