@@ -1,7 +1,9 @@
 // Signs HTTP requests with tokens of the VM's managed identity, and parts with a token that was refused.
 import * as z from 'zod';
 import type { Outcome } from '../core/delivery.ts';
+import type { HttpExchange } from './http.ts';
 import { type IdentityPlace, openManagedIdentity } from './managed-identity.ts';
+import type { CheckResult } from './sink.ts';
 
 /** The setting of every sink that can sign in with the VM's identity. */
 export const clientIdSetting = z
@@ -52,3 +54,17 @@ type Unavailable = Extract<Outcome, { status: 'unavailable' }>;
 
 const isRefused = (outcome: Outcome): outcome is Unavailable =>
   outcome.status === 'unavailable' && (outcome.reason === 'http-401' || outcome.reason === 'http-403');
+
+/** Checks that what signs can be had, and then that the receiver is there; sends nothing. */
+export async function checkSigned(
+  exchange: HttpExchange,
+  sign: Signer,
+  signal: AbortSignal,
+): Promise<CheckResult> {
+  const signed = await exchange.attempt(async ({ stop }) => {
+    await sign(stop);
+    return { status: 'delivered' };
+  }, signal);
+  if (signed.status === 'delivered') return await exchange.check(signal);
+  return { ok: false, detail: `the request cannot be signed: ${signed.reason}`, reason: signed.reason };
+}

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { secret } from '../config/secret.ts';
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
-import { clientIdSetting, openBearer, signWith } from './bearer.ts';
+import { checkSigned, clientIdSetting, openBearer, signWith } from './bearer.ts';
 import { type HttpTurn, openHttpExchange } from './http.ts';
 import { outcomeOfAnswer } from './http-answer.ts';
 import { connectionSettings } from './http-settings.ts';
@@ -81,7 +81,7 @@ function openEventGrid(given: Settings, { imdsEndpoint, version }: SinkContext):
     send: async (outgoing, signal) => firstOf(await sendMany([outgoing], signal)),
     sendMany,
     batchMax,
-    check: (signal) => exchange.check(signal),
+    check: (signal) => checkSigned(exchange, sign, signal),
     [Symbol.asyncDispose]: () => exchange[Symbol.asyncDispose](),
   };
 }

@@ -1,7 +1,7 @@
 // POSTs records to the Request trigger of an Azure Logic Apps workflow, which reads them as JSON objects.
 import * as z from 'zod';
 import { dataPolicy } from '../core/delivery.ts';
-import { clientIdSetting, openBearer, signWith } from './bearer.ts';
+import { checkSigned, clientIdSetting, openBearer, signWith } from './bearer.ts';
 import { openHttpExchange } from './http.ts';
 import { outcomeOfAnswer } from './http-answer.ts';
 import { httpSettings } from './http-settings.ts';
@@ -69,7 +69,7 @@ function openLogicApps(given: Settings, { imdsEndpoint, version }: SinkContext):
         });
         return judge(outcomeOfAnswer(answer, Date.now(), 'logicapps'));
       }, signal),
-    check: (signal) => exchange.check(signal),
+    check: (signal) => checkSigned(exchange, sign, signal),
     [Symbol.asyncDispose]: () => exchange[Symbol.asyncDispose](),
   };
 }

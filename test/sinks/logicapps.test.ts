@@ -117,6 +117,16 @@ it.each([
   expect([pair.workflow.requests.length, await pair.send()]).toEqual([0, { status: 'delivered' }]);
 });
 
+it('finds in a check that there is no token, and sends the workflow nothing', async () => {
+  await using pair = await openPair(identity);
+  expect(await pair.sink.check(patience())).toMatchObject({ ok: true });
+  const settings = { type: 'logicapps', url: pair.workflow.url, allowHttp: true, ...identity };
+  // Its metadata service is nobody.
+  await using other = openFromSettings(settings).sink;
+  expect(await other.check(patience())).toMatchObject({ ok: false, reason: 'credential-unavailable' });
+  expect(pair.workflow.requests).toEqual([]);
+});
+
 it('does not spend a whole attempt on waiting for a token', async () => {
   await using pair = await openPair({ ...identity, timeout: '800ms' });
   pair.imds.inject({ kind: 'hang' }, { path: 'token' });
