@@ -1,21 +1,24 @@
 // The settings that every HTTP sink has.
+import { isIP } from 'node:net';
 import * as z from 'zod';
 import { duration } from '../config/duration.ts';
 import { secret } from '../config/secret.ts';
 
-const path = () => z.string().min(1).exactOptional();
+const text = () => z.string().min(1).exactOptional();
 
 const tlsSettings = z
   .strictObject({
-    caFile: path().describe(
+    caFile: text().describe(
       'PEM file of the authorities that may vouch for the receiver (and for a proxy of `https:`), instead of those that the machine trusts.',
     ),
-    certFile: path().describe('PEM file of the certificate to show to a receiver that wants to see one.'),
-    keyFile: path().describe('PEM file of the private key of that certificate.'),
+    certFile: text().describe('PEM file of the certificate to show to a receiver that wants to see one.'),
+    keyFile: text().describe('PEM file of the private key of that certificate.'),
     passphrase: secret().exactOptional().describe('What the private key is encrypted with.'),
-    serverName: path().describe(
-      'The name that the certificate of the receiver must have, where that is not the one in the URL.',
-    ),
+    serverName: text()
+      .refine((name) => isIP(name) === 0, 'serverName is a name, not an address')
+      .describe(
+        'The name that the certificate of the receiver must have, where that is not the one in the URL.',
+      ),
   })
   .refine(
     ({ certFile, keyFile }) => (certFile === undefined) === (keyFile === undefined),
@@ -34,7 +37,7 @@ export const connectionSettings = {
     'Time allowed for one attempt as a whole.',
   ),
   connectTimeout: duration({ default: '5s', min: '100ms', max: '1m' }).describe(
-    'Time allowed for connecting, TLS included.',
+    'Time allowed for connecting, TLS included; through a proxy, for each step of it.',
   ),
   tls: tlsSettings,
   proxy: secret()

@@ -55,21 +55,34 @@ export interface TunnelOptions {
 }
 
 /** A connector whose connections all go through a proxy. The proxy resolves the name of the receiver. */
-export function tunnelConnector({ proxy, toProxy, toReceiver, timeoutMs }: TunnelOptions): Connector {
+export function tunnelConnector(options: TunnelOptions): Connector {
   return (target, callback) => {
-    const port = target.port || (target.protocol === 'https:' ? '443' : '80');
-    const host = target.hostname.includes(':')
-      ? `[${target.hostname.replace(/[[\]]/g, '')}]`
-      : target.hostname;
-    const opened = openTunnel(proxy, toProxy, { authority: `${host}:${port}`, timeoutMs });
-    opened.then(
-      (httpSocket) => {
-        if (target.protocol === 'https:') toReceiver({ ...target, httpSocket }, callback);
-        else callback(null, httpSocket);
-      },
+    connectThrough(options, target).then(
+      (socket) => callback(null, socket),
       (error: Error) => callback(error, null),
     );
   };
+}
+
+async function connectThrough(options: TunnelOptions, target: Target): Promise<Socket> {
+  const { proxy, toProxy, toReceiver, timeoutMs } = options;
+  const secure = target.protocol === 'https:';
+  const host = bare(target.hostname);
+  const port = target.port || (secure ? '443' : '80');
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const httpSocket = await openTunnel(proxy, toProxy, { authority, timeoutMs });
+  return secure ? await socketOf(toReceiver, { ...target, httpSocket }) : httpSocket;
+}
+
+type Target = Parameters<Connector>[0];
+
+/** IPv6 addresses stand in brackets in URLs, and nowhere else. */
+const bare = (hostname: string): string => hostname.replace(/^\[|\]$/g, '');
+
+function socketOf(connect: Connector, target: Target): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    connect(target, (error, socket) => (error === null ? resolve(socket) : reject(error)));
+  });
 }
 
 interface Tunnel {
@@ -89,14 +102,13 @@ async function openTunnel(proxy: Proxy, toProxy: Connector, tunnel: Tunnel): Pro
 }
 
 /** @throws ProxyFault, EgressBlocked */
-function connectTo({ protocol, hostname, host, port }: URL, connect: Connector): Promise<Socket> {
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  connect({ protocol, hostname: hostname.replace(/^\[|\]$/g, ''), host, port }, (error, socket) => {
-    if (error === null) resolve(socket);
+async function connectTo({ protocol, hostname, host, port }: URL, connect: Connector): Promise<Socket> {
+  try {
+    return await socketOf(connect, { protocol, hostname: bare(hostname), host, port });
+  } catch (error) {
     // The proxy's own TLS among them: what its codes say, they would say of the receiver.
-    else reject(error instanceof EgressBlocked ? error : new ProxyFault('ERR_PROXY_UNREACHABLE'));
-  });
-  return promise;
+    throw error instanceof EgressBlocked ? error : new ProxyFault('ERR_PROXY_UNREACHABLE');
+  }
 }
 
 /** @throws ProxyFault */

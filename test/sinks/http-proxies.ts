@@ -46,6 +46,17 @@ export function goesThroughProxies(subject: HttpSubject): void {
     expect([...asked]).toEqual(['receiver.test:443', 'other.test:443']);
   });
 
+  it('names a receiver by its IPv6 address in brackets', async () => {
+    await using inbox = await openInbox({ answer: acceptance(subject) });
+    await using proxy = await openProxy({ leads: { '[::1]': inbox.port } });
+    await using opened = openTo(subject, { ...settingOf(subject, 'http://[::1]:81'), proxy: proxy.url });
+    expect([await opened.send(), await opened.sink.check(patience())]).toMatchObject([
+      delivered,
+      { ok: true },
+    ]);
+    expect(proxy.requests.map(({ authority }) => authority)).toEqual(['[::1]:81', '[::1]:81']);
+  });
+
   it('speaks TLS with a proxy that wants it', async () => {
     const tls = issueCertificate();
     using _trust = trust([tls.cert]);
