@@ -1,9 +1,7 @@
 // The URL of a Teams workflow, and the ones of the connectors that it replaced.
 import { type Secret, SecretUnreadable } from '../config/secret.ts';
+import { adviceOf } from '../core/advice.ts';
 import { httpSettings } from './http-settings.ts';
-
-const advice =
-  'Office 365 connectors were retired and this URL no longer reaches Teams: in the channel, add the workflow "Post to a channel when a webhook request is received" and use its URL';
 
 /**
  * Whether a URL is that of an Office 365 connector, retired in 2026. Workflows and Logic Apps share other hosts, some
@@ -18,7 +16,7 @@ export function isRetiredConnector({ hostname, pathname }: URL): boolean {
 
 /** The `url` setting: a connector is refused at once where the URL stands in the configuration itself. */
 export const workflowUrl = httpSettings.url
-  .refine((url) => !isPlainConnector(url), advice)
+  .refine((url) => !isPlainConnector(url), { error: () => adviceOf('retired-connector', 'teams') })
   .describe(
     'URL of the workflow "Post to a channel when a webhook request is received". Counts as a secret: its signature lets anyone post.',
   );
@@ -37,6 +35,3 @@ function textOf(secret: Secret): string {
     throw error;
   }
 }
-
-/** What a person is told who still uses a connector. */
-export const retiredConnectorAdvice: string = advice;

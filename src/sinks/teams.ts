@@ -4,9 +4,9 @@ import { chatPolicy, type Outcome } from '../core/delivery.ts';
 import type { BridgeRecord } from '../core/record.ts';
 import { type HttpTurn, openHttpExchange } from './http.ts';
 import { httpSettings } from './http-settings.ts';
-import { affectedFilter, defineSink, type Sink, type SinkContext } from './sink.ts';
+import { affectedFilter, type CheckResult, defineSink, type Sink, type SinkContext } from './sink.ts';
 import { outcomeOfWorkflow } from './teams-answer.ts';
-import { isRetiredConnector, retiredConnectorAdvice, workflowUrl } from './teams-url.ts';
+import { isRetiredConnector, workflowUrl } from './teams-url.ts';
 
 const settings = z.strictObject({ ...httpSettings, url: workflowUrl });
 
@@ -45,13 +45,19 @@ function openTeams(given: z.output<typeof settings>, { version }: SinkContext): 
     check: async (signal) => {
       const place = await exchange.attempt(placeOutcome, signal);
       const isRetired = place.status === 'unavailable' && place.reason === retired.reason;
-      return isRetired ? { ok: false, detail: retiredConnectorAdvice } : await exchange.check(signal);
+      return isRetired ? retiredCheck : await exchange.check(signal);
     },
     [Symbol.asyncDispose]: () => exchange[Symbol.asyncDispose](),
   };
 }
 
 const retired = { status: 'unavailable', reason: 'retired-connector' } as const satisfies Outcome;
+
+const retiredCheck: CheckResult = {
+  ok: false,
+  detail: `the URL leads nowhere: ${retired.reason}`,
+  reason: retired.reason,
+};
 
 /** The words are loaded with the first message: an agent starts without having one to send. */
 async function cardOf(record: BridgeRecord) {
