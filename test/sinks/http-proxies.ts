@@ -1,9 +1,12 @@
 // The part of the HTTP contract that is about proxies: through them where the settings say so, and what their refusals mean.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { DeliveryReason } from '../../src/core/delivery.ts';
 import { issueCertificate, trust } from '../support/certificate.ts';
 import { openInbox } from '../support/inbox.ts';
 import { openProxy } from '../support/proxy.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import {
   acceptance,
@@ -26,7 +29,7 @@ export function goesThroughProxies(subject: HttpSubject): void {
     expect([await pair.send(), await pair.send()]).toEqual([delivered, delivered]);
     const authorization = `Basic ${Buffer.from(`us@er:${marker}`).toString('base64')}`;
     // One tunnel for both: a connection is kept as without a proxy.
-    expect(proxy.requests).toEqual([{ authority: `127.0.0.1:${pair.inbox.port}`, authorization }]);
+    expect(proxy.requests).toMatchObject([{ authority: `127.0.0.1:${pair.inbox.port}`, authorization }]);
     expect(pair.inbox.requests[0]?.headers).not.toHaveProperty('proxy-authorization');
   });
 
@@ -57,12 +60,20 @@ export function goesThroughProxies(subject: HttpSubject): void {
     expect(proxy.requests.map(({ authority }) => authority)).toEqual(['[::1]:81', '[::1]:81']);
   });
 
-  it('speaks TLS with a proxy that wants it', async () => {
-    const tls = issueCertificate();
-    using _trust = trust([tls.cert]);
-    await using proxy = await openProxy({ tls });
-    await using pair = await openPair(subject, { proxy: proxy.url }, { tls });
-    expect([await pair.send(), proxy.requests.length]).toEqual([delivered, 1]);
+  it('speaks TLS with a proxy, by the same authority, and shows its certificate to the receiver alone', async () => {
+    const [server, client] = [issueCertificate(), issueCertificate()];
+    using directory = temporaryDirectory();
+    const files = { caFile: server.cert, certFile: client.cert, keyFile: client.key };
+    const paths = Object.entries(files).map(([name, text]) => {
+      writeFileSync(join(directory.path, name), text);
+      return [name, join(directory.path, name)] as const;
+    });
+    await using proxy = await openProxy({ tls: server });
+    const more = { proxy: proxy.url, tls: Object.fromEntries(paths) };
+    const receiver = { ...server, clientAuthorities: [client.cert] };
+    await using pair = await openPair(subject, more, { tls: receiver });
+    expect(await pair.send()).toEqual(delivered);
+    expect(proxy.requests).toMatchObject([{ certified: false }]);
   });
 
   tellsRefusalsApart(subject);

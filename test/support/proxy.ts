@@ -4,6 +4,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 
 /** One wish for a connection. */
 export interface ProxyRequest {
@@ -11,6 +12,8 @@ export interface ProxyRequest {
   readonly authority: string;
   /** The value of `Proxy-Authorization`. */
   readonly authorization: string | undefined;
+  /** Whether the client showed a certificate, over TLS. */
+  readonly certified: boolean;
 }
 
 export interface Proxy extends AsyncDisposable {
@@ -34,17 +37,21 @@ export interface ProxyOptions {
   readonly leads?: Readonly<Record<string, number>>;
 }
 
+// Takes any certificate, and none.
+const asks = { requestCert: true, rejectUnauthorized: false };
+
 /** Opens a proxy on a free port, which connects to this machine alone; disposing of it cuts all connections. */
 export async function openProxy(options: ProxyOptions = {}): Promise<Proxy> {
   const requests: ProxyRequest[] = [];
   const sockets = new Set<Duplex>();
-  const server = options.tls ? https.createServer(options.tls) : http.createServer();
+  const server = options.tls ? https.createServer({ ...options.tls, ...asks }) : http.createServer();
   server.on(options.tls ? 'secureConnection' : 'connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
   });
   server.on('connect', ({ url: authority = '', headers }: IncomingMessage, socket: Duplex) => {
-    requests.push({ authority, authorization: headers['proxy-authorization'] });
+    const certified = socket instanceof TLSSocket && 'subject' in socket.getPeerCertificate();
+    requests.push({ authority, authorization: headers['proxy-authorization'], certified });
     answer(options, requests.at(-1), socket);
   });
   server.listen(0, '127.0.0.1');
