@@ -13,7 +13,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'src/config': ['src/core', 'zod', 'yaml'],
   'src/sinks': ['src/config', 'src/core', 'zod', 'undici', 'ws', '@azure/event-hubs'],
   'src/audit': ['src/config', 'src/core', 'zod'],
-  'src/agent': ['src/sinks', 'src/config', 'src/core', 'zod', 'p-retry'],
+  'src/agent': ['src/sinks', 'src/config', 'src/core', 'zod', 'p-retry', 'prom-client'],
   'src/consumer': [
     'src/audit',
     'src/sinks',

@@ -17,6 +17,10 @@ const outbox = z
 
 const started = z
   .looseObject({
+    cause: z
+      .enum(['start', 'reload'])
+      .optional()
+      .describe('Whether the process began, or took up a changed configuration.'),
     apiVersion: z.string().describe('The version of the Scheduled Events document that is asked for.'),
     pollIntervalMs: count,
     heartbeatIntervalMs: count.describe('The longest time until the next heartbeat, while all is well.'),
