@@ -1,9 +1,9 @@
 // The lines under the headline of a notice about an event, in the order in which they are needed.
 import { changedFields, listText } from './event-changes.ts';
-import { endWord, isOnsetKnown, momentOf, vmsOf } from './event-headline.ts';
+import { endWord } from './event-headline.ts';
 import { impactOf } from './impact.ts';
 import type { NoticeFact } from './notice.ts';
-import { isUnderWay, type ReportedEvent } from './reported.ts';
+import { isOnsetKnown, isUnderWay, momentOf, type ReportedEvent, vmsOf } from './reported.ts';
 import { lengthText, utcText } from './time-text.ts';
 import { factOf, placeFacts, timeFact, vmFact } from './vm-facts.ts';
 

@@ -1,8 +1,7 @@
 // The first line of a notice about an event: its state, what it does, to which VM and when.
-import { canonicalName } from './document.ts';
 import { changedFields } from './event-changes.ts';
 import { impactOf } from './impact.ts';
-import { isUnderWay, type ReportedEvent } from './reported.ts';
+import { isOnsetKnown, isUnderWay, momentOf, type ReportedEvent, vmsOf } from './reported.ts';
 import { utcText } from './time-text.ts';
 
 const states = {
@@ -24,14 +23,6 @@ export const headlineOf = (event: ReportedEvent): string =>
 /** Such as `Freeze (about 5 s)`. */
 export const whatOf = ({ details }: ReportedEvent): string =>
   impactOf(details.eventType, details.durationSeconds).short;
-
-/** The VMs that the event names, the one that speaks first. */
-export function vmsOf({ affected, details, vm }: ReportedEvent): readonly string[] {
-  const { vmName } = vm;
-  if (affected !== true || vmName === null) return details.resources;
-  const own = canonicalName(vmName);
-  return [vmName, ...details.resources.filter((name) => canonicalName(name) !== own)];
-}
 
 /** Such as `WestNO_0 and 3 more VMs`. */
 export function vmsText(event: ReportedEvent): string {
@@ -83,11 +74,3 @@ function endText(event: ReportedEvent): string {
 /** How the end of an event is put: what nobody saw run did not finish, it went. */
 export const endWord = ({ transition, reason }: ReportedEvent): string =>
   transition === 'completed' && reason !== 'start-not-observed' ? 'finished by' : 'gone by';
-
-/** When the transition was seen, epoch ms: by the timeline, else by the record itself. */
-export const momentOf = ({ transition, timeline, at }: ReportedEvent): number | null =>
-  timeline[transition] ?? at;
-
-/** Whether the start was seen as it happened: not when the agent began with the event already under way. */
-export const isOnsetKnown = ({ initial, timeline }: ReportedEvent): boolean =>
-  !initial || timeline.scheduled !== null;

@@ -1,7 +1,6 @@
 // The sentences that end a notice about an event: what is inferred, what is not known, what not to misread.
-import { isOnsetKnown } from './event-headline.ts';
 import { impactOf } from './impact.ts';
-import { isUnderWay, type ReportedEvent } from './reported.ts';
+import { isOnsetKnown, isUnderWay, type ReportedEvent } from './reported.ts';
 
 const inferences: ReadonlyMap<string | null, string> = new Map([
   [

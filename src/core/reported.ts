@@ -134,7 +134,7 @@ function vmNames(value: unknown): readonly string[] {
   if (!Array.isArray(value)) return [];
   const names = new Map<string, string>();
   for (const index of value.slice(0, vmsMax).keys()) {
-    const name = wordsAt(value, String(index))?.replace(/^_/, '');
+    const name = wordsAt(value, String(index))?.replace(/^_\s*/, '');
     if (name) names.set(canonicalName(name), name);
   }
   return [...names.values()];
@@ -143,3 +143,19 @@ function vmNames(value: unknown): readonly string[] {
 /** Whether the event is under way as Azure has it. */
 export const isUnderWay = ({ eventStatus }: EventDetails): boolean =>
   eventStatus?.toLowerCase() === 'started';
+
+/** The VMs that the event names, the one that speaks first. */
+export function vmsOf({ affected, details, vm }: ReportedEvent): readonly string[] {
+  const { vmName } = vm;
+  if (affected !== true || vmName === null) return details.resources;
+  const own = canonicalName(vmName);
+  return [vmName, ...details.resources.filter((name) => canonicalName(name) !== own)];
+}
+
+/** When the transition was seen, epoch ms: by the timeline, else by the record itself. */
+export const momentOf = ({ transition, timeline, at }: ReportedEvent): number | null =>
+  timeline[transition] ?? at;
+
+/** Whether the start was seen as it happened: not when the agent began with the event already under way. */
+export const isOnsetKnown = ({ initial, timeline }: ReportedEvent): boolean =>
+  !initial || timeline.scheduled !== null;
