@@ -53,7 +53,7 @@ export function faultOfCall({ name, argument }: FilterCall): string | null {
  */
 export function applyFilter({ name, argument }: FilterCall, value: unknown): unknown {
   const filter = filterOf(name);
-  if (filter === undefined || value === unfit) return unfit;
+  if (filter === undefined) return unfit;
   if (value !== null && value !== undefined) return filter.apply(value, argument);
   return filter.absent === undefined ? value : filter.absent(argument);
 }

@@ -40,7 +40,7 @@ function contentsOfTemplate(tree: unknown, contentType: string) {
  * @throws SecretUnreadable
  */
 export function commonHeaders(settings: WebhookSettings, version: string): Headers {
-  const given = Object.entries(settings.headers).map(([name, value]) => [name.toLowerCase(), value.reveal()]);
+  const given = Object.entries(settings.headers).map(([name, value]) => [name, value.reveal()]);
   return {
     ...Object.fromEntries(given),
     ...authorization(settings),

@@ -1,6 +1,6 @@
 // The settings of the webhook sink, and which of them go together.
 import * as z from 'zod';
-import { type Secret, secret } from '../config/secret.ts';
+import { type Secret, SecretUnreadable, secret } from '../config/secret.ts';
 import { sampleRecords } from '../core/sample-records.ts';
 import { headerFault, headerSettings, httpSettings } from './http-settings.ts';
 import { compileTemplate, type TemplateFault } from './payload-template.ts';
@@ -52,7 +52,7 @@ const basic = z
 const idempotencyKeyHeader = z
   .string()
   .superRefine((name, context) => {
-    const message = headerFault(name);
+    const message = /^(?:authorization$|ce-)/i.test(name) ? 'This header has another use' : headerFault(name);
     if (message !== null) context.addIssue({ code: 'custom', message });
   })
   .exactOptional()
@@ -118,34 +118,57 @@ export const webhookSettings = z
 /** The parsed settings of one webhook. */
 export type WebhookSettings = z.output<typeof webhookSettings>;
 
-type Choices = Pick<
-  WebhookSettings,
-  'mode' | 'contentType' | 'bearer' | 'basic' | 'headers' | 'idempotencyKeyHeader'
-> & { readonly template?: unknown };
+type Faults = readonly TemplateFault[];
 
 /** Settings that cannot both be meant. */
-function contradictions(settings: Choices): readonly TemplateFault[] {
-  const { mode, contentType, bearer, basic, headers, idempotencyKeyHeader } = settings;
-  const names = Object.keys(headers);
-  const named = (wanted: string) => names.some((name) => name.toLowerCase() === wanted);
-  const ways = [bearer !== undefined, basic !== undefined, named('authorization')].filter(Boolean).length;
-  const reserved = mode === 'binary' ? names.filter((name) => /^ce-/i.test(name)) : [];
-  const binary = 'In mode: binary the data of the record is the body, as JSON';
+const contradictions = (settings: WebhookSettings): Faults => [
+  ...faultsOfSigningIn(settings),
+  ...faultsOfBinaryMode(settings),
+  ...faultsOfHeaders(settings),
+  ...(settings.handshake === 'none' && settings.handshakeRate !== undefined
+    ? [fault(['handshakeRate'], 'This goes with handshake: cloudevents')]
+    : []),
+];
+
+const fault = (path: TemplateFault['path'], message: string): TemplateFault => ({ path, message });
+
+function faultsOfSigningIn({ bearer, basic, headers }: WebhookSettings): Faults {
+  const own = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+  const ways = [bearer !== undefined, basic !== undefined, own].filter(Boolean);
+  return ways.length > 1 ? [fault([], 'Give only one of bearer, basic and an Authorization header')] : [];
+}
+
+function faultsOfBinaryMode({ mode, template: tree, contentType, headers }: WebhookSettings): Faults {
+  if (mode !== 'binary') return [];
+  const reserved = Object.keys(headers).filter((name) => /^ce-/i.test(name));
+  const body = 'In mode: binary the data of the record is the body, as JSON';
   return [
-    ...(ways > 1 ? [fault([], 'Give only one of bearer, basic and an Authorization header')] : []),
-    ...(mode === 'binary' && settings.template !== undefined ? [fault(['template'], binary)] : []),
-    ...(mode === 'binary' && contentType !== undefined ? [fault(['contentType'], binary)] : []),
+    ...(tree === undefined ? [] : [fault(['template'], body)]),
+    ...(contentType === undefined ? [] : [fault(['contentType'], body)]),
     ...reserved.map((name) => fault(['headers', name], 'In mode: binary the sink itself sets this header')),
-    ...(idempotencyKeyHeader !== undefined && named(idempotencyKeyHeader.toLowerCase())
+  ];
+}
+
+/** HTTP does not tell names apart by their case: a header that is given twice would be sent twice. */
+function faultsOfHeaders({ headers, idempotencyKeyHeader: key }: WebhookSettings): Faults {
+  const names = Object.keys(headers).map((name) => name.toLowerCase());
+  const twice = Object.keys(headers).filter((name, index) => names.indexOf(name.toLowerCase()) < index);
+  return [
+    ...twice.map((name) => fault(['headers', name], 'This header is given twice')),
+    ...(key !== undefined && names.includes(key.toLowerCase())
       ? [fault(['idempotencyKeyHeader'], 'This header stands in headers already')]
       : []),
   ];
 }
 
-const fault = (path: TemplateFault['path'], message: string): TemplateFault => ({ path, message });
-
 function isSigningKey(given: Secret): boolean {
-  return readSigningKey(given.reveal()) !== null;
+  try {
+    return readSigningKey(given.reveal()) !== null;
+  } catch (error) {
+    // Nothing but white space.
+    if (error instanceof SecretUnreadable) return false;
+    throw error;
+  }
 }
 
 /** What is wrong with a template by itself, and with the bodies it makes of a record of each transition. */

@@ -18,8 +18,8 @@ export interface SignedContent {
 // The specification's own bounds for the key of an HMAC.
 const hmacBytesMin = 24;
 const hmacBytesMax = 64;
+// Of a seed, and of a public key.
 const seedBytes = 32;
-const pairBytes = 64;
 
 /** What a secret has to look like, for a person who gave one that does not. */
 export const signingKeyForm =
@@ -60,10 +60,10 @@ function decode(base64: string): Buffer | null {
 }
 
 function readKeyPair(bytes: Buffer): SigningKey | null {
-  if (bytes.length !== seedBytes && bytes.length !== pairBytes) return null;
+  if (bytes.length < seedBytes) return null;
   const key = keyOfSeed(bytes.subarray(0, seedBytes));
   const publicKey = bytes.subarray(seedBytes);
-  // With the wrong half behind it, it is half of something else: every signature would be refused.
+  // Behind the seed of another key, or with bytes missing: every signature would be refused.
   if (publicKey.length > 0 && !publicKey.equals(publicKeyOf(key))) return null;
   return { version: 'v1a', key };
 }

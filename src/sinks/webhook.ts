@@ -60,7 +60,7 @@ const handshakeOf = ({ handshake, handshakeOrigin, handshakeRate }: WebhookSetti
   handshake === 'none' ? noHandshake : openHandshake(handshakeOrigin, handshakeRate);
 
 const idempotencyKey = ({ idempotencyKeyHeader: name }: WebhookSettings, id: string) =>
-  name === undefined ? {} : { [name.toLowerCase()]: id };
+  name === undefined ? {} : { [name]: id };
 
 function outcomeOf(answer: HttpAnswer, { treat409AsDelivered }: WebhookSettings): Outcome {
   if (treat409AsDelivered && answer.status === 409) return { status: 'delivered' };

@@ -183,6 +183,13 @@ describe('the settings of the handshake', () => {
     expect(sink.spacingMs).toBe(0);
   });
 
+  it('say no rate where nobody is asked', () => {
+    const given = { type: 'webhook', url: 'https://x.test', handshakeRate: 60 };
+    expect(sinkSettings.safeParse(given).error?.issues).toMatchObject([
+      { path: ['handshakeRate'], message: 'This goes with handshake: cloudevents' },
+    ]);
+  });
+
   it.each([
     { handshakeOrigin: 'two words' },
     { handshakeOrigin: '-a.example.com' },

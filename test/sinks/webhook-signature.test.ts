@@ -178,10 +178,16 @@ describe('a secret that cannot be a key', () => {
     ['too long', `whsec_${randomBytes(65).toString('base64')}`],
     ['a public key', seed.replace('whsk_', 'whpk_')],
     ['unpadded base64', symmetric().replace('=', '')],
+    ['a pair with a byte too many', `whsk_${randomBytes(65).toString('base64')}`],
     ['half a seed', `whsk_${randomBytes(16).toString('base64')}`],
     ['a pair of two strangers', `whsk_${mixed.toString('base64')}`],
     ['a prefix alone', 'whsec_'],
   ] as const;
+
+  it('is refused with the settings when it stands there as white space', () => {
+    const given = { type: 'webhook', url: 'https://x.test', secrets: ['  '] };
+    expect(sinkSettings.safeParse(given).error?.issues).toMatchObject([{ path: ['secrets', 0] }]);
+  });
 
   it.each(bad)('suspends the sink when it is %s, and is not told', async (_, secret) => {
     process.env['WEBHOOK_TEST_SECRET'] = secret;

@@ -148,9 +148,17 @@ describe('a webhook', () => {
     ['webhook-id', 'This header is set by the sink itself'],
     ['a b', 'This is no name for a header'],
     ['X-TEAM', 'This header stands in headers already'],
+    ['Authorization', 'This header has another use'],
+    ['ce-id', 'This header has another use'],
   ])('does not repeat the id in the header %s', (name, message) => {
     expect(issuesOf({ idempotencyKeyHeader: name, headers: { 'x-team': 'fleet' } })).toEqual([
       ['idempotencyKeyHeader', message],
+    ]);
+  });
+
+  it('does not let a header be given twice in different cases', () => {
+    expect(issuesOf({ headers: { 'X-Team': 'a', 'x-other': 'b', 'x-team': 'c' } })).toEqual([
+      ['headers.x-team', 'This header is given twice'],
     ]);
   });
 
