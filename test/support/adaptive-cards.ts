@@ -1,5 +1,6 @@
 // Judges Adaptive Cards with the official package: its parser, its schema of every element, its dates.
 import { createRequire } from 'node:module';
+import { formatText } from 'adaptivecards/lib/text-formatters.js';
 
 const require = createRequire(import.meta.url);
 // The bundle, because the modules beside it import each other in a way that Node does not resolve.
@@ -64,13 +65,14 @@ export function textsIn(card: unknown): readonly string[] {
   );
 }
 
-// As the package's own formatter finds them, which it does not export.
-const macro =
-  /\{{2}(?:DATE|TIME)\((\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)(?:, ?(?:COMPACT|LONG|SHORT))?\)\}{2}/g;
+/** The text as the package shows it to a reader: points in time put into words and into the reader's zone. */
+export const shownText = (text: string): string => formatText('en-US', text) ?? '';
 
-/** The points in time that a client puts into the zone of its reader, as they are written. */
+const moment = /\{\{DATE\(([^()]*),SHORT\)\}\} \{\{TIME\(\1\)\}\}/g;
+
+/** The points in time that a card leaves to the reader's client, as they are written. */
 export const localTimesIn = (text: string): readonly string[] =>
-  [...text.matchAll(macro)].map(([, time = '']) => time);
+  [...text.matchAll(moment)].map(([, time = '']) => time);
 
 /** The text without them. */
-export const withoutLocalTimes = (text: string): string => text.replace(macro, '');
+export const withoutLocalTimes = (text: string): string => text.replace(moment, '');
