@@ -58,19 +58,23 @@ interface Kept {
   readonly loaded: Promise<Loaded>;
 }
 
+/** What a client remembers of its connections. */
+interface Traces {
+  /** How many were made. */
+  connections: number;
+  /** How many had been made when the last request began; -1 before the first. */
+  connectionsBefore: number;
+  /**
+   * What went wrong with the connection of the last request. undici forgets it when the connection then ends, and with
+   * it what the receiver says of our certificate, which it may say only after TLS stands.
+   */
+  broken: Error | null;
+}
+
 /** Does no I/O before the first request. */
 export function openHttpClient(options: HttpClientOptions): HttpClient {
+  const traces: Traces = { connections: 0, connectionsBefore: -1, broken: null };
   let kept: Kept | null = null;
-  let connections = 0;
-  let connectionsBefore = -1;
-
-  const load = async (ground: ConnectorOptions): Promise<Loaded> => {
-    const connect = await openGuardedConnector(ground);
-    return await loadUndici(options.timeoutMs, (target, callback) => {
-      connections += 1;
-      connect(target, callback);
-    });
-  };
 
   const letGo = async () => {
     const closing = kept;
@@ -84,27 +88,43 @@ export function openHttpClient(options: HttpClientOptions): HttpClient {
     const ground = groundOf(options);
     // A renewed certificate, or another proxy: the connections that stand were made with the old one.
     if (kept !== null && !isDeepStrictEqual(kept.ground, ground)) await letGo();
-    kept ??= { ground, loaded: load(ground) };
+    kept ??= { ground, loaded: load(ground, options.timeoutMs, traces) };
     return await kept.loaded;
   };
 
   return {
     get reused() {
-      return connections === connectionsBefore;
+      return traces.connections === traces.connectionsBefore;
     },
     post: async (request, signal) => {
-      connectionsBefore = connections;
-      const answer = await post(request, await current(), signal);
+      traces.connectionsBefore = traces.connections;
+      traces.broken = null;
+      const answer = await post(request, await current(), signal).catch((error: unknown) => {
+        throw traces.broken ?? error;
+      });
       // 421: this receiver wants to be spoken to over another connection.
       if (answer.status === 421) await letGo();
       return answer;
     },
     connect: async (url, signal) => {
-      connectionsBefore = -1;
+      traces.connectionsBefore = -1;
       await tryConnecting(await openGuardedConnector(groundOf(options)), url, signal);
     },
     [Symbol.asyncDispose]: letGo,
   };
+}
+
+async function load(ground: ConnectorOptions, timeoutMs: number, traces: Traces): Promise<Loaded> {
+  const connect = await openGuardedConnector(ground);
+  return await loadUndici(timeoutMs, (target, callback) => {
+    traces.connections += 1;
+    connect(target, (...connected) => {
+      connected[1]?.once('error', (error) => {
+        traces.broken = error;
+      });
+      callback(...connected);
+    });
+  });
 }
 
 /** Reads the files and secrets anew. */

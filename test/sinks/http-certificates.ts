@@ -140,7 +140,7 @@ function showsItsCertificate(subject: HttpSubject): void {
     await using pair = await openPair(subject, { tls: more }, { tls: receiver });
     await using without = openTo(subject, settingOf(subject, pair.inbox.url));
     expect(await pair.send()).toEqual(delivered);
-    expect(await without.send()).toMatchObject({ status: 'retryable' });
+    expect(await without.send()).toEqual(faultOfTls('tls-client-certificate'));
     expect(pair.inbox.requests).toHaveLength(1);
   });
 }
