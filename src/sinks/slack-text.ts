@@ -68,8 +68,8 @@ export function linkText(url: string, text: string, lengthMax: number): string {
   const label = mrkdwnText(text, lengthMax);
   const target = URL.parse(url);
   if (target === null || !/^https?:$/.test(target.protocol)) return label;
-  // What would end the link early has a way to be written that means the same.
-  const address = escaped(target.href.replaceAll('|', '%7C').replaceAll('>', '%3E').replaceAll('<', '%3C'));
+  // Would end the link early; brackets are written so by the parser itself.
+  const address = escaped(target.href.replaceAll('|', '%7C'));
   return address.length > linkLengthMax ? label : `<${address}|${label.replaceAll('|', '¦')}>`;
 }
 

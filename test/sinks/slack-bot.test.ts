@@ -5,6 +5,7 @@ import type { BridgeRecord } from '../../src/core/record.ts';
 import { openPassingMemory } from '../../src/sinks/memory.ts';
 import type { OutgoingRecord, Sink, SinkMemory } from '../../src/sinks/sink.ts';
 import { slackMessageOf } from '../../src/sinks/slack-message.ts';
+import { isNewer, openSlackThreads } from '../../src/sinks/slack-thread.ts';
 import { openOutbox } from '../support/outboxes.ts';
 import { outgoing, sampleAgentRecord, sampleLife, sampleRecord } from '../support/records.ts';
 import { type SlackApi, type SlackFault, startSlackApi } from '../support/slack-api.ts';
@@ -94,6 +95,21 @@ describe('a bot', () => {
         'user-agent': 'scheduled-events-bridge/1.0.0',
       });
     }
+  });
+
+  it('updates names and URLs as it posted them: as plain text', async () => {
+    await using api = await startSlackApi();
+    await using sink = openBot(api);
+    await sendAll(sink, sampleLife());
+    const bodies = api.calls.filter(({ method }) => method === 'chat.update').map(({ body }) => body);
+    expect(bodies).toMatchObject([{ parse: 'none' }, { parse: 'none' }]);
+  });
+
+  it('finds the methods below an address that ends with a slash', async () => {
+    await using api = await startSlackApi();
+    await using sink = openBot(api, openPassingMemory(), { apiUrl: `${api.url}/` });
+    await sendAll(sink, sampleLife());
+    expect(api.posts).toHaveLength(3);
   });
 
   it('tells each event in a message of its own', async () => {
@@ -278,12 +294,47 @@ describe('a bot that is interrupted', () => {
 
   it('begins anew where its note is of a form that it does not know', async () => {
     await using api = await startSlackApi();
-    for (const note of ['', 'null', '[]', '{"ts":"1"}', '{"asked":1}']) {
+    const half = JSON.stringify({ asked: api.channel, channel: api.channel, shown: {}, said: [] });
+    for (const note of ['', 'null', '[]', '{"ts":"1"}', half]) {
       const memory: SinkMemory = { get: () => note, set: () => undefined };
       await using sink = openBot(api, memory);
       await sendAll(sink, [sampleRecord()]);
     }
     expect(api.methods).toEqual(Array(5).fill('chat.postMessage'));
+  });
+});
+
+describe('what a bot remembers', () => {
+  const shown = { id: 'a_started', source: 'urn:uuid:1', sequence: '02', time: '2026-11-10T22:00:02Z' };
+
+  it.each([
+    ['the same record', {}, false],
+    [
+      'a later one of the same agent, after its clock was put back',
+      { id: 'b', sequence: '03', time: '2026-11-10T21:00:00Z' },
+      true,
+    ],
+    ['an earlier one of the same agent', { id: 'b', sequence: '01', time: '2026-11-10T23:00:00Z' }, false],
+    [
+      'a later one of another agent',
+      { id: 'b', source: 'urn:uuid:2', sequence: '01', time: '2026-11-10T22:00:03Z' },
+      true,
+    ],
+    [
+      'an earlier one of another agent',
+      { id: 'b', source: 'urn:uuid:2', sequence: '09', time: '2026-11-10T22:00:01Z' },
+      false,
+    ],
+  ])('tells what is news: %s', (_, change, news) => {
+    expect(isNewer({ ...shown, ...change }, shown)).toBe(news);
+  });
+
+  it('does not grow with an event that is updated without end', () => {
+    const memory = openPassingMemory();
+    const threads = openSlackThreads(memory, 'C1');
+    const said = Array.from({ length: 500 }, (_, index) => `id_${index}`);
+    threads.remember('event', { asked: 'C1', channel: 'C1', ts: '1.1', shown, said });
+    expect(threads.recall('event')?.said).toEqual(said.slice(-30));
   });
 });
 

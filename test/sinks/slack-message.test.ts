@@ -139,6 +139,17 @@ describe('a message', () => {
     expect(blocks.map(({ type }) => type)).toEqual(['section', 'section', 'context', 'section', 'context']);
     expect(blocks[2]).toMatchObject({ elements: [mrkdwn('… and 13 more (shortened)')] });
     expect(blocks[3]).toMatchObject({ text: { text: expect.stringMatching(/… \(shortened\)$/) } });
+    expect(brokenLimits(inSlackTypes(message))).toEqual([]);
+  });
+
+  it('gives up facts before all blocks together hold more than Slack takes', () => {
+    const link = `https://x.test/${'a'.repeat(550)}`;
+    const facts = Array.from({ length: 20 }, () => ({ title: 'Fact', value: 'v'.repeat(300), link }));
+    const message = slackMessageOf({ ...scheduled, facts, description: 'x'.repeat(5_000) }, null);
+    expect(brokenLimits(inSlackTypes(message))).toEqual([]);
+    expect(message.attachments[0]?.blocks[1]).toMatchObject({
+      elements: [mrkdwn('… and 15 more (shortened)')],
+    });
   });
 });
 

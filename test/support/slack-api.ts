@@ -59,7 +59,7 @@ export async function startSlackApi(): Promise<SlackApi> {
   const methods: Readonly<Record<string, (body: Body) => Answer>> = {
     'auth.test': () => ({
       ok: true,
-      team: 'Fleet <one>',
+      team: 'Fleet\u0007 <one>',
       user: 'maintenance-bot',
       bot_id: 'B1',
       user_id: 'U1',
@@ -101,7 +101,12 @@ export async function startSlackApi(): Promise<SlackApi> {
 
 function answerWith(response: ServerResponse, answer: Answer, status = 200, headers = {}): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers });
-  response.end(JSON.stringify(answer));
+  // As Slack does: one character of ours may come back as six.
+  const text = JSON.stringify(answer).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  response.end(text);
 }
 
 function refuse(fault: Exclude<SlackFault, string>, response: ServerResponse): void {
