@@ -1,5 +1,5 @@
 // Sends records to a hub in as few messages as their partitions and the hub's limit allow, in order.
-import type { EventDataBatch, EventHubProducerClient } from '@azure/event-hubs';
+import type { EventData, EventDataBatch, EventHubProducerClient } from '@azure/event-hubs';
 import type { Outcome } from '../core/delivery.ts';
 import { messageOf } from './eventhubs-message.ts';
 import type { Outcomes } from './lane.ts';
@@ -48,23 +48,27 @@ async function sendPart(
   outcomeOf: (error: unknown) => Outcome,
   abortSignal: AbortSignal,
 ): Promise<Outcomes> {
+  const partitionKey = records[0]?.record.partitionkey ?? '';
+  const end = records.findIndex(({ record }) => record.partitionkey !== partitionKey);
+  const run = (end === -1 ? records : records.slice(0, end)).map(messageOf);
   let count = 1;
   try {
-    const partitionKey = records[0]?.record.partitionkey ?? '';
-    const batch = await client.createBatch({ partitionKey, abortSignal });
-    count = fill(batch, records, partitionKey);
-    if (count === 0) return [tooLarge];
-    await client.sendBatch(batch, { abortSignal });
+    // One alone needs no batch, and asks the hub itself whether it is too large.
+    if (run.length === 1) await client.sendBatch(run, { partitionKey, abortSignal });
+    else {
+      const batch = await client.createBatch({ partitionKey, abortSignal });
+      count = fill(batch, run);
+      if (count === 0) return [tooLarge];
+      await client.sendBatch(batch, { abortSignal });
+    }
     return Array<Outcome>(count).fill(delivered);
   } catch (error) {
     return Array<Outcome>(count).fill(outcomeOf(error));
   }
 }
 
-/** Fills a batch with the first records, as long as they go to its partition and fit. @returns how many do */
-function fill(batch: EventDataBatch, records: readonly OutgoingRecord[], partitionKey: string): number {
-  const end = records.findIndex(
-    (outgoing) => outgoing.record.partitionkey !== partitionKey || !batch.tryAdd(messageOf(outgoing)),
-  );
-  return end === -1 ? records.length : end;
+/** Fills a batch with the first messages, as long as they fit. @returns how many do */
+function fill(batch: EventDataBatch, messages: readonly EventData[]): number {
+  const end = messages.findIndex((message) => !batch.tryAdd(message));
+  return end === -1 ? messages.length : end;
 }

@@ -6,6 +6,7 @@ import type { Secret } from '../config/secret.ts';
 import type { Outcome } from '../core/delivery.ts';
 import { sendInBatches } from './eventhubs-batches.ts';
 import { hubCredential } from './eventhubs-credential.ts';
+import { watchLoss } from './eventhubs-loss.ts';
 import { outcomeOfHubError } from './eventhubs-outcome.ts';
 import { type HubSockets, openHubSockets } from './eventhubs-sockets.ts';
 import type { Outcomes } from './lane.ts';
@@ -27,6 +28,8 @@ export interface HubAddress {
 
 /** A client that connects with its first call. A send that `signal` cut off may be stored all the same. */
 export interface HubProducer {
+  /** Its connection is gone: it is not to be used any more. */
+  readonly lost: boolean;
   /** Sends records in order. @returns the outcomes of those that were tried: at least of the first */
   send(records: readonly OutgoingRecord[], signal: AbortSignal): Promise<Outcomes>;
   /** Signs in as for a send, and sends nothing. @param learn is told how many partitions the hub has */
@@ -48,18 +51,20 @@ export async function openProducer(address: HubAddress): Promise<HubProducer> {
   const { transport, proxy, stepTimeoutMs } = address;
   const sockets = transport === 'amqp' ? null : await openHubSockets(proxy, stepTimeoutMs);
   const client = openClient(address, optionsOf(stepTimeoutMs, sockets));
-  const outcomeOf = (error: unknown) => outcomeOfHubError(withFault(error, sockets));
+  const loss = watchLoss(client);
+  const outcomeOf = (error: unknown) => loss.outcomeOf(error) ?? outcomeOfHubError(withFault(error, sockets));
   return {
+    get lost() {
+      return loss.lost;
+    },
     send: async (records, signal) => {
       sockets?.takeFault();
-      return await sendInBatches(client, records, outcomeOf, signal);
+      return await loss.guard((stop) => sendInBatches(client, records, outcomeOf, stop), signal);
     },
-    check: async (learn, abortSignal) => {
+    check: async (learn, signal) => {
       sockets?.takeFault();
       try {
-        learn((await client.getPartitionIds({ abortSignal })).length);
-        // Whoever may look at a hub may not always send to it: a batch opens the link that a send would use.
-        await client.createBatch({ abortSignal });
+        learn(await loss.guard((stop) => tryHub(client, stop), signal));
         return { status: 'delivered' };
       } catch (error) {
         return outcomeOf(error);
@@ -70,6 +75,14 @@ export async function openProducer(address: HubAddress): Promise<HubProducer> {
       sockets?.terminate();
     },
   };
+}
+
+/** Signs in as for a send. @returns how many partitions the hub has */
+async function tryHub(client: EventHubProducerClient, abortSignal: AbortSignal): Promise<number> {
+  const partitions = await client.getPartitionIds({ abortSignal });
+  // Whoever may look at a hub may not always send to it: a batch opens the link that a send would use.
+  await client.createBatch({ abortSignal });
+  return partitions.length;
 }
 
 /** The SDK's error, behind what the websocket failed with: that is nearer to the fault. */

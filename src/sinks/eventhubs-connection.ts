@@ -23,6 +23,7 @@ export function openHubConnection(open: () => Promise<HubProducer>, idleMs: numb
 
   return {
     use: async (work) => {
+      if (producer?.lost === true) letGo();
       clearTimeout(idle);
       // Never a second connection beside one that is still ending.
       await closing;

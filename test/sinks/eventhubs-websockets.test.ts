@@ -6,6 +6,7 @@ import { issueCertificate, trust } from '../support/certificate.ts';
 import { openInbox } from '../support/inbox.ts';
 import { openProxy, type ProxyOptions } from '../support/proxy.ts';
 import { outgoing, outgoingRecords, sampleRecord } from '../support/records.ts';
+import { withSecondTry } from '../support/second-try.ts';
 import { listenSilently } from '../support/silent-server.ts';
 import { until } from '../support/until.ts';
 import { openFromSettings, patience } from './sink-contract.ts';
@@ -56,7 +57,7 @@ describe('websockets', () => {
     await pair.send();
     pair.hub.dropConnections();
     await until('the connection is gone', () => pair.hub.connections === 0);
-    expect([await pair.send(), pair.hub.events().length]).toEqual([delivered, 2]);
+    expect([await withSecondTry(pair.send), pair.hub.events().length]).toEqual([delivered, 2]);
   });
 
   it('find in a check what a send would find', async () => {
@@ -104,7 +105,7 @@ describe('a proxy', () => {
   it('carries the websocket in a tunnel, and no record past it', async () => {
     await using pair = await openProxied();
     expect([await pair.send(), await pair.send()]).toEqual([delivered, delivered]);
-    expect(pair.proxy.requests).toEqual([{ authority: `localhost:${pair.hub.port}` }]);
+    expect(pair.proxy.requests.map(({ authority }) => authority)).toEqual([`localhost:${pair.hub.port}`]);
     expect(pair.hub.counters.connectionsAccepted).toBe(1);
   });
 

@@ -1,6 +1,6 @@
 // The Logic Apps sink: the contract of HTTP sinks, its request, and the VM's identity in place of a signature.
 import { expect, it } from 'vitest';
-import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
+import { type ImdsEmulatorOptions, startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { sinkSettings } from '../../src/sinks/index.ts';
 import { openPassingMemory } from '../../src/sinks/memory.ts';
 import { openInbox } from '../support/inbox.ts';
@@ -14,10 +14,10 @@ const path =
   '/workflows/w/triggers/t/paths/invoke?api-version=2016-10-01&sp=%2Ftriggers%2Ft%2Frun&sv=1.0&sig=s1g';
 
 /** A workflow, the metadata service of the VM, and a sink that sends from one to the other. */
-async function openPair(more: object = {}) {
+async function openPair(more: object = {}, tokens: ImdsEmulatorOptions['identity'] = {}) {
   await using opening = new AsyncDisposableStack();
   const workflow = opening.use(await openInbox({ answer: { status: 202 } }));
-  const imds = opening.use(await startImdsEmulator());
+  const imds = opening.use(await startImdsEmulator({ identity: tokens }));
   const settings = { type: 'logicapps', url: workflow.url + path, allowHttp: true, ...more };
   const context = { imdsEndpoint: imds.url, version: '1.0.0', memory: openPassingMemory() };
   const { sink } = openFromSettings(settings, context);
@@ -115,6 +115,18 @@ it.each([
   pair.imds.inject(fault, { path: 'token' });
   expect(await pair.send()).toEqual({ status: 'retryable', reason: 'credential-unavailable' });
   expect([pair.workflow.requests.length, await pair.send()]).toEqual([0, { status: 'delivered' }]);
+});
+
+it('uses no token that has ended', async () => {
+  await using pair = await openPair(identity, { tokenLifetimeMs: -1_000 });
+  expect(await pair.send()).toEqual({ status: 'retryable', reason: 'credential-unavailable' });
+  expect(pair.workflow.requests).toEqual([]);
+});
+
+it('asks again for each record while tokens are about to end', async () => {
+  await using pair = await openPair(identity, { tokenLifetimeMs: 60_000 });
+  expect([await pair.send(), await pair.send()]).toEqual([{ status: 'delivered' }, { status: 'delivered' }]);
+  expect(pair.imds.requests).toHaveLength(2);
 });
 
 it('finds in a check that there is no token, and sends the workflow nothing', async () => {
