@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sampleRecords } from '../../src/core/sample-records.ts';
 import { compileTemplate } from '../../src/sinks/payload-template.ts';
+import { pageText } from '../support/markdown.ts';
 import { sampleAgentRecord, sampleEvent, sampleRecord } from '../support/records.ts';
 
 const event = sampleEvent({ eventId: 'C7061BAC-AFDC-4513-B24B-AA5F13A16123' });
@@ -249,5 +250,24 @@ describe('a template is refused', () => {
     const wide = Array.from({ length: 10 }, (_, index) => index);
     const laughs = Array.from({ length: 10 }).reduce<unknown[]>((list) => Array(10).fill(list), wide);
     expect(faultsOf(laughs).map(({ message }) => message)).toEqual(['More than 1000 values']);
+  });
+});
+
+describe('docs/templates.md', () => {
+  const rows = [...pageText('docs/templates.md').matchAll(/^\| `(.*\{\{.*?)` \| `(.*?)` \|/gm)].map(
+    ([, text = '', body = '']) => [text.replaceAll('\\|', '|'), body] as const,
+  );
+  const [scheduled] = sampleRecords();
+
+  it.each(rows)('is right about %s', (text, body) => {
+    const compiled = compileTemplate(text);
+    expect(compiled.ok && scheduled && compiled.template.fill(scheduled)?.toString()).toBe(body);
+  });
+
+  it('shows every filter there is', () => {
+    const [fault] = faultsOf('{{ id | nosuch }}');
+    const names = fault?.message.replace(/^.*there are /, '').split(', ') ?? [];
+    expect(names).toHaveLength(9);
+    expect(names.filter((name) => !rows.some(([text]) => text.includes(`| ${name}`)))).toEqual([]);
   });
 });
