@@ -10,12 +10,19 @@ export interface TemplateFault {
   readonly message: string;
 }
 
+/** What a template is filled in with. */
+export interface Filling {
+  readonly record: BridgeRecord;
+  /** What `secrets.NAME` stands for. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
 /** A template that can be filled in. */
 export interface Template {
   /** The body for a record; null when a filter can do nothing with what the record says. */
-  fill(record: BridgeRecord): Buffer | null;
-  /** Where and why it cannot be filled in with this record. */
-  faultsWith(record: BridgeRecord): readonly TemplateFault[];
+  fill(filling: Filling): Buffer | null;
+  /** Where and why it cannot be filled in with this. */
+  faultsWith(filling: Filling): readonly TemplateFault[];
 }
 
 /** What a template came to. */
@@ -28,8 +35,8 @@ const valuesMax = 1_000;
 const bodyBytesMax = 1024 * 1024;
 
 type Path = readonly (string | number)[];
-/** Gives the value that stands in the tree for a record; what cannot be had is noted in `faults`. */
-type Fill = (record: BridgeRecord, faults: TemplateFault[]) => unknown;
+/** Gives the value that stands in the tree; what cannot be had is noted in `faults`. */
+type Fill = (filling: Filling, faults: TemplateFault[]) => unknown;
 
 /** What is found while a tree is read. */
 interface Findings {
@@ -50,14 +57,14 @@ export function compileTemplate(tree: unknown): Compiled {
 
 function templateOf(fill: Fill): Template {
   return {
-    fill: (record) => {
+    fill: (filling) => {
       const faults: TemplateFault[] = [];
-      const body = Buffer.from(JSON.stringify(fill(record, faults)), 'utf8');
+      const body = Buffer.from(JSON.stringify(fill(filling, faults)), 'utf8');
       return faults.length > 0 || body.length > bodyBytesMax ? null : body;
     },
-    faultsWith: (record) => {
+    faultsWith: (filling) => {
       const faults: TemplateFault[] = [];
-      fill(record, faults);
+      fill(filling, faults);
       return faults;
     },
   };
@@ -85,14 +92,14 @@ function refuse(path: Path, message: string, { faults }: Findings): Fill {
 
 function fillOfList(list: readonly unknown[], path: Path, findings: Findings): Fill {
   const fills = list.map((item, index) => fillOf(item, [...path, index], findings));
-  return (record, faults) => fills.map((fill) => fill(record, faults));
+  return (filling, faults) => fills.map((fill) => fill(filling, faults));
 }
 
 function fillOfMap(map: object, path: Path, findings: Findings): Fill {
   const fills = Object.entries(map).map(
     ([key, value]) => [key, fillOf(value, [...path, key], findings)] as const,
   );
-  return (record, faults) => Object.fromEntries(fills.map(([key, fill]) => [key, fill(record, faults)]));
+  return (filling, faults) => Object.fromEntries(fills.map(([key, fill]) => [key, fill(filling, faults)]));
 }
 
 function fillOfText(text: string, path: Path, findings: Findings): Fill {
@@ -107,21 +114,26 @@ function fillOfText(text: string, path: Path, findings: Findings): Fill {
   const [first] = parts;
   // A text that is nothing but one placeholder becomes what stands there: a number stays a number.
   if (parts.length === 1 && first !== undefined && !isText(first)) {
-    return (record, faults) => valueAt(first, record, path, faults) ?? null;
+    return (filling, faults) => valueAt(first, filling, path, faults) ?? null;
   }
-  return (record, faults) => parts.map((part) => textOfPart(part, record, path, faults)).join('');
+  return (filling, faults) => parts.map((part) => textOfPart(part, filling, path, faults)).join('');
 }
 
-const textOfPart = (part: Part, record: BridgeRecord, path: Path, faults: TemplateFault[]): string =>
-  isText(part) ? part : textOf(valueAt(part, record, path, faults));
+const textOfPart = (part: Part, filling: Filling, path: Path, faults: TemplateFault[]): string =>
+  isText(part) ? part : textOf(valueAt(part, filling, path, faults));
 
 function valueAt(
   { path: names, filters }: Placeholder,
-  record: BridgeRecord,
+  { record, secrets }: Filling,
   path: Path,
   faults: TemplateFault[],
 ): unknown {
-  let value: unknown = names.reduce(childOf, record);
+  const isSecret = names[0] === 'secrets';
+  let value = isSecret ? childOf(secrets, names.slice(1).join('.')) : names.reduce<unknown>(childOf, record);
+  // A record may lack a value; a secret that is not there is a mistake.
+  if (isSecret && value === undefined) {
+    faults.push({ path, message: 'There is no such name in templateSecrets' });
+  }
   for (const call of filters) {
     value = applyFilter(call, value);
     if (value !== unfit) continue;

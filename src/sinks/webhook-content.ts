@@ -1,4 +1,5 @@
 // What a webhook sends for a record: its body in the form that was chosen, and the headers around it.
+import type { Secret } from '../config/secret.ts';
 import type { BridgeRecord } from '../core/record.ts';
 import { binaryOf } from './cloudevents-binary.ts';
 import { compileTemplate } from './payload-template.ts';
@@ -16,22 +17,23 @@ export interface Content {
 
 /**
  * Chooses how records become bodies.
- * @returns gives the content for a record; null when the template cannot be filled in with it
+ * @returns gives the content for a record; null when the template cannot be filled in with it; may throw
+ * SecretUnreadable
  */
 export function openContents(settings: WebhookSettings): (outgoing: OutgoingRecord) => Content | null {
   const { mode, template, contentType } = settings;
-  if (template !== undefined) return contentsOfTemplate(template, contentType ?? 'application/json');
+  if (template !== undefined) return contentsOfTemplate(settings);
   if (mode === 'binary') return ({ record }) => binaryOf(record);
   const type = contentType ?? 'application/cloudevents+json; charset=utf-8';
   return ({ bytes }) => ({ headers: { 'content-type': type }, body: bytes });
 }
 
-function contentsOfTemplate(tree: unknown, contentType: string) {
-  const compiled = compileTemplate(tree);
+function contentsOfTemplate({ template, templateSecrets, contentType }: WebhookSettings) {
+  const compiled = compileTemplate(template);
   if (!compiled.ok) throw new Error('a template that cannot be read does not get past the settings');
   return ({ record }: OutgoingRecord): Content | null => {
-    const body = compiled.template.fill(record);
-    return body === null ? null : { headers: { 'content-type': contentType }, body };
+    const body = compiled.template.fill({ record, secrets: revealed(templateSecrets) });
+    return body === null ? null : { headers: { 'content-type': contentType ?? 'application/json' }, body };
   };
 }
 
@@ -40,13 +42,15 @@ function contentsOfTemplate(tree: unknown, contentType: string) {
  * @throws SecretUnreadable
  */
 export function commonHeaders(settings: WebhookSettings, version: string): Headers {
-  const given = Object.entries(settings.headers).map(([name, value]) => [name, value.reveal()]);
   return {
-    ...Object.fromEntries(given),
+    ...revealed(settings.headers),
     ...authorization(settings),
     'user-agent': `scheduled-events-bridge/${version}`,
   };
 }
+
+const revealed = (secrets: Readonly<Record<string, Secret>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, value.reveal()]));
 
 function authorization({ bearer, basic }: WebhookSettings): Headers {
   if (bearer !== undefined) return { authorization: `Bearer ${bearer.reveal()}` };

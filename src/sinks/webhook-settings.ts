@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { type Secret, SecretUnreadable, secret } from '../config/secret.ts';
 import { sampleRecords } from '../core/sample-records.ts';
 import { headerFault, headerSettings, httpSettings } from './http-settings.ts';
-import { compileTemplate, type TemplateFault } from './payload-template.ts';
+import { compileTemplate, type Template, type TemplateFault } from './payload-template.ts';
 import { readSigningKey, signingKeyForm } from './webhook-signature.ts';
 
 // Enough for two rotations at once; each one adds up to 100 bytes to a header.
@@ -28,14 +28,21 @@ const signingSecrets = z
 
 const template = z
   .unknown()
-  .superRefine((tree, context) => {
-    for (const { path, message } of templateFaults(tree)) {
-      context.addIssue({ code: 'custom', path: [...path], message });
-    }
-  })
   .exactOptional()
   .describe(
     'A body of your own in place of the CloudEvent: any YAML, whose texts may hold `{{ path | filter:argument }}`, such as `{{ data.event.eventType | lower }}`.',
+  );
+
+const templateSecrets = z
+  .record(
+    z
+      .string()
+      .regex(/^[A-Za-z_][\w-]*$/, 'A secret of a template is named with letters, digits, "_" and "-"'),
+    secret(),
+  )
+  .prefault({})
+  .describe(
+    'Secrets that the receiver wants to find in the body, by a name of your choice: `{{ secrets.NAME }}` in the template.',
   );
 
 const basic = z
@@ -91,6 +98,7 @@ export const webhookSettings = z
         'How a record becomes a request: `structured`, the CloudEvent as the body; `binary`, its data as the body and its attributes as `ce-` headers.',
       ),
     template,
+    templateSecrets,
     contentType: z
       .string()
       .regex(mediaType, 'Expected a media type such as application/json')
@@ -125,6 +133,7 @@ const contradictions = (settings: WebhookSettings): Faults => [
   ...faultsOfSigningIn(settings),
   ...faultsOfBinaryMode(settings),
   ...faultsOfHeaders(settings),
+  ...faultsOfTemplate(settings),
   ...(settings.handshake === 'none' && settings.handshakeRate !== undefined
     ? [fault(['handshakeRate'], 'This goes with handshake: cloudevents')]
     : []),
@@ -172,11 +181,17 @@ function isSigningKey(given: Secret): boolean {
 }
 
 /** What is wrong with a template by itself, and with the bodies it makes of a record of each transition. */
-function templateFaults(tree: unknown): readonly TemplateFault[] {
-  if (tree === null) return [fault([], 'Expected the body as a tree of YAML')];
+function faultsOfTemplate({ template: tree, templateSecrets: named }: WebhookSettings): Faults {
+  if (tree === undefined) return [];
+  if (tree === null) return [fault(['template'], 'Expected the body as a tree of YAML')];
   const compiled = compileTemplate(tree);
-  if (!compiled.ok) return compiled.faults;
-  const faults = sampleRecords().flatMap((record) => compiled.template.faultsWith(record));
+  const faults = compiled.ok ? faultsOfFilling(compiled.template, Object.keys(named)) : compiled.faults;
+  return faults.map(({ path, message }) => fault(['template', ...path], message));
+}
+
+function faultsOfFilling(compiled: Template, names: readonly string[]): Faults {
+  const secrets = Object.fromEntries(names.map((name) => [name, 'sample']));
+  const faults = sampleRecords().flatMap((record) => compiled.faultsWith({ record, secrets }));
   // The same placeholder fails for every transition: once is enough to mend it.
   return [...new Map(faults.map((each) => [each.path.join('\n'), each])).values()];
 }

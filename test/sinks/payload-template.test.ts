@@ -9,11 +9,13 @@ import { sampleAgentRecord, sampleEvent, sampleRecord } from '../support/records
 const event = sampleEvent({ eventId: 'C7061BAC-AFDC-4513-B24B-AA5F13A16123' });
 const record = sampleRecord(event);
 
+const secrets = { key: 'k3y', 'other-key': '0ther' };
+
 /** What a template makes of a record, parsed; null when it cannot be filled in. */
 function filled(tree: unknown, given = record): unknown {
   const compiled = compileTemplate(tree);
   if (!compiled.ok) throw new Error(JSON.stringify(compiled.faults));
-  const body = compiled.template.fill(given);
+  const body = compiled.template.fill({ record: given, secrets });
   return body === null ? null : JSON.parse(body.toString());
 }
 
@@ -133,7 +135,7 @@ describe('a filter', () => {
 
   it('tells where it can do nothing', () => {
     const compiled = compileTemplate({ a: ['x', '{{ id | duration }}'] });
-    expect(compiled.ok && compiled.template.faultsWith(record)).toEqual([
+    expect(compiled.ok && compiled.template.faultsWith({ record, secrets })).toEqual([
       { path: ['a', 1], message: 'The filter "duration" can do nothing with what stands there' },
     ]);
   });
@@ -193,6 +195,24 @@ describe('a template', () => {
     expect(filled(tree.slice(0, 100), given)).toHaveLength(100);
     expect(filled(tree, given)).toBeNull();
   });
+});
+
+describe('a secret', () => {
+  it('stands where the template names it', () => {
+    const tree = { a: '{{ secrets.key }}', b: 'key {{ secrets.other-key | upper }}' };
+    expect(filled(tree)).toEqual({ a: 'k3y', b: 'key 0THER' });
+  });
+
+  it('stands nowhere else, not in the record as a whole either', () => {
+    expect(JSON.stringify(filled({ all: '{{ . }}', data: '{{ data }}' }))).not.toContain('k3y');
+  });
+
+  it.each(['{{ secrets.kee }}', '{{ secrets }}', 'x {{ secrets.constructor }}', '{{ secrets.key.0 }}'])(
+    'that is not there is a mistake: %s',
+    (text) => {
+      expect(filled({ a: text })).toBeNull();
+    },
+  );
 });
 
 describe('a template is refused', () => {
@@ -261,7 +281,9 @@ describe('docs/templates.md', () => {
 
   it.each(rows)('is right about %s', (text, body) => {
     const compiled = compileTemplate(text);
-    expect(compiled.ok && scheduled && compiled.template.fill(scheduled)?.toString()).toBe(body);
+    expect(
+      compiled.ok && scheduled && compiled.template.fill({ record: scheduled, secrets })?.toString(),
+    ).toBe(body);
   });
 
   it('shows every filter there is', () => {

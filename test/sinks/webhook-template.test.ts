@@ -1,9 +1,13 @@
 // The webhook sink with a body of the user's own making.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { agentSchema } from '../../src/config/agent.ts';
 import { ConfigurationError, parseConfiguration } from '../../src/config/load.ts';
 import { sinkSettings } from '../../src/sinks/index.ts';
 import { outgoing, sampleLife, sampleRecord } from '../support/records.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { keepsTheHttpContract } from './http-contract.ts';
 import { openPair } from './http-subject.ts';
 import { patience } from './sink-contract.ts';
@@ -77,6 +81,38 @@ describe('a webhook with a template', () => {
     });
     expect(await pair.sink.send(outgoing(good), patience())).toEqual({ status: 'delivered' });
     expect(pair.inbox.requests.map(({ body }) => body.toString())).toEqual(['"2026-11-20 00:00:00 UTC"']);
+  });
+});
+
+describe('a secret of a template', () => {
+  const marker = 's3cr3t-r0uting';
+
+  it('is read anew for each record, and told to nobody but the receiver', async () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, 'key');
+    const settings = { template: { key: '{{ secrets.routing }}' }, templateSecrets: { routing: { file } } };
+    await using pair = await openPair({ type: 'webhook', settings });
+    const said: unknown[] = [await pair.send()];
+    writeFileSync(file, marker);
+    said.push(await pair.send(), pair.sink, pair.settings);
+    pair.inbox.answer({ status: 403, body: marker });
+    said.push(await pair.send());
+    expect(said[0]).toEqual({ status: 'unavailable', reason: 'secret-unreadable' });
+    expect(said[1]).toEqual({ status: 'delivered' });
+    expect(pair.inbox.requests[0]?.body.toString()).toBe(JSON.stringify({ key: marker }));
+    expect(`${inspect(said, { depth: 20, showHidden: true })} ${JSON.stringify(said)}`).not.toContain(marker);
+  });
+
+  it('has to be there under its name', () => {
+    const given = { template: ['{{ secrets.routng }}'], templateSecrets: { routing: { env: 'KEY' } } };
+    expect(faultsOf(given)).toEqual(['sinks.hook.template.0: There is no such name in templateSecrets']);
+    expect(faultsOf({ ...given, template: ['{{ secrets.routing }}'] })).toEqual([]);
+  });
+
+  it('has a name that a placeholder can say', () => {
+    expect(faultsOf({ template: 'x', templateSecrets: { 'a.b': 'c' } })).toEqual([
+      'sinks.hook.templateSecrets.a.b: A secret of a template is named with letters, digits, "_" and "-"',
+    ]);
   });
 });
 
