@@ -1,7 +1,9 @@
 // The part of the HTTP contract that is about connections: receivers that misbehave, and networks that fail.
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openInbox } from '../support/inbox.ts';
+import { openProxy } from '../support/proxy.ts';
 import { listenSilently } from '../support/silent-server.ts';
+import { until } from '../support/until.ts';
 import {
   acceptance,
   delivered,
@@ -17,9 +19,9 @@ export function survivesTheReceiver(subject: HttpSubject): void {
   it.each([
     ['reset', 'connection-reset'],
     ['garbage', 'protocol'],
-    ['hang', 'timeout'],
+    ['upgrade', 'connection-reset'],
   ] as const)('calls it retryable when the receiver answers with: %s', async (fault, reason) => {
-    await using pair = await openPair(subject, { timeout: '500ms' });
+    await using pair = await openPair(subject);
     pair.inbox.answer({ fault });
     expect(await pair.send()).toEqual(retryable(reason));
   });
@@ -32,11 +34,20 @@ export function survivesTheReceiver(subject: HttpSubject): void {
     expect(pair.inbox.connections).toBe(1);
   });
 
-  it.each(['drip', 'flood', 'cut'] as const)('goes by the status when the body is a %s', async (fault) => {
-    await using pair = await openPair(subject, { timeout: '1s' });
+  it.each(['flood', 'cut'] as const)('goes by the status when the body is a %s', async (fault) => {
+    await using pair = await openPair(subject);
     pair.inbox.answer({ status: 500, fault });
     expect(await pair.send()).toEqual(retryable('http-500'));
   });
+
+  it.each(subject.readsBody === true ? (['cut'] as const) : (['cut', 'flood'] as const))(
+    'takes a 200 for what it is worth when its body is a %s',
+    async (fault) => {
+      await using pair = await openPair(subject);
+      pair.inbox.answer({ fault });
+      expect(await pair.send()).toMatchObject(worthOfA200(subject));
+    },
+  );
 
   it('hangs up on an answer without an end', async () => {
     await using pair = await openPair(subject);
@@ -45,22 +56,47 @@ export function survivesTheReceiver(subject: HttpSubject): void {
     expect([await pair.send(), pair.inbox.connections]).toEqual([delivered, 2]);
   });
 
-  takesTheWordOfA200(subject);
+  // At the same time, because they pass the time with waiting.
+  describe.concurrent('while it waits', () => outlastsTheReceiver(subject));
 }
 
-function takesTheWordOfA200(subject: HttpSubject): void {
-  if (subject.readsBody === true) {
-    it.each(['drip', 'cut'] as const)('tries again when the body of a 200 is a %s', async (fault) => {
-      await using pair = await openPair(subject, { timeout: '1s' });
-      pair.inbox.answer({ fault });
-      expect(await pair.send()).toMatchObject({ status: 'retryable' });
-    });
-    return;
-  }
-  it.each(['drip', 'cut', 'flood'] as const)('takes a 200 for a yes when its body is a %s', async (fault) => {
-    await using pair = await openPair(subject, { timeout: '1s' });
+/** What a 200 comes to whose body breaks off. */
+const worthOfA200 = ({ readsBody }: HttpSubject): object =>
+  readsBody === true ? { status: 'retryable' } : delivered;
+
+function outlastsTheReceiver(subject: HttpSubject): void {
+  const timeout = '2s';
+
+  it.each(['hang', 'interim'] as const)('gives up on a receiver that answers with: %s', async (fault) => {
+    await using pair = await openPair(subject, { timeout });
     pair.inbox.answer({ fault });
-    expect(await pair.send()).toEqual(delivered);
+    expect(await pair.send()).toEqual(retryable('timeout'));
+  });
+
+  it('goes by the status when the body of a 500 never ends', async () => {
+    await using pair = await openPair(subject, { timeout });
+    pair.inbox.answer({ status: 500, fault: 'drip' });
+    expect(await pair.send()).toEqual(retryable('http-500'));
+  });
+
+  it('takes a 200 for what it is worth when its body never ends', async () => {
+    await using pair = await openPair(subject, { timeout });
+    pair.inbox.answer({ fault: 'drip' });
+    expect(await pair.send()).toMatchObject(worthOfA200(subject));
+  });
+
+  it('gives up on a connection that comes to nothing', async () => {
+    await using silent = await listenSilently();
+    const place = settingOf(subject, `https://127.0.0.1:${silent.port}`);
+    await using opened = openTo(subject, { ...place, connectTimeout: '200ms' });
+    expect(await opened.send()).toEqual(retryable('timeout'));
+  });
+
+  it('gives up on a proxy that never answers', async () => {
+    await using proxy = await openProxy({ refuses: 'hang' });
+    await using pair = await openPair(subject, { proxy: proxy.url, connectTimeout: '1s' });
+    expect(await pair.send()).toEqual(retryable('proxy-unreachable'));
+    await until('the proxy is left alone', () => proxy.connectionsOpen === 0);
   });
 }
 
@@ -72,13 +108,6 @@ export function survivesTheNetwork(subject: HttpSubject): void {
     expect(await pair.send()).toEqual(retryable('connection-refused'));
     await using _back = await openInbox({ port, answer: acceptance(subject) });
     expect(await pair.send()).toEqual(delivered);
-  });
-
-  it('gives up on a connection that comes to nothing', async () => {
-    await using silent = await listenSilently();
-    const place = settingOf(subject, `https://127.0.0.1:${silent.port}`);
-    await using opened = openTo(subject, { ...place, connectTimeout: '200ms' });
-    expect(await opened.send()).toEqual(retryable('timeout'));
   });
 
   it('calls it retryable when the name of the receiver does not resolve', async () => {

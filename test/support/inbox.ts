@@ -24,9 +24,10 @@ export interface InboxAnswer {
   /**
    * What goes wrong: `reset` cuts the connection before the answer, `hang` never answers, `drip` begins the
    * body and never ends it, `flood` sends a body without end, `cut` cuts the connection in the middle of the
-   * body, `garbage` answers with what is not HTTP.
+   * body, `garbage` answers with what is not HTTP, `interim` says "processing" and never more, `upgrade` goes over to
+   * another protocol.
    */
-  readonly fault?: 'reset' | 'hang' | 'drip' | 'flood' | 'cut' | 'garbage';
+  readonly fault?: 'reset' | 'hang' | 'drip' | 'flood' | 'cut' | 'garbage' | 'interim' | 'upgrade';
 }
 
 export interface Inbox extends AsyncDisposable {
@@ -163,6 +164,9 @@ const faults: Faults = {
   flood: (response) => flood(response),
   cut: (response) => response.write('a', () => response.destroy()),
   garbage: (response) => response.socket?.end('220 smtp.example.org ESMTP\r\n'),
+  interim: (response) => response.writeProcessing(),
+  upgrade: (response) =>
+    response.socket?.write('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
 };
 
 function answerWith({ status = 200, headers = {}, body = '', fault }: InboxAnswer, response: ServerResponse) {
