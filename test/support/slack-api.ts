@@ -79,7 +79,7 @@ export async function startSlackApi(): Promise<SlackApi> {
     const handle = methods[method];
     const answer = refusalOf(request) ?? handle?.(body) ?? { ok: false, error: 'unknown_method' };
     if (fault === 'lost') response.socket?.resetAndDestroy();
-    else answerWith(response, fault === 'without-ts' ? { ok: answer['ok'] } : answer);
+    else answerWith(response, changed(answer, fault));
   });
 
   return {
@@ -97,6 +97,11 @@ export async function startSlackApi(): Promise<SlackApi> {
     delete: board.delete,
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
+}
+
+function changed(answer: Answer, fault: SlackFault | undefined): Answer {
+  if (fault === 'without-ts') return { ok: answer['ok'] };
+  return fault === 'wordy' ? { ...answer, response_metadata: 'x'.repeat(20_000) } : answer;
 }
 
 function answerWith(response: ServerResponse, answer: Answer, status = 200, headers = {}): void {
