@@ -32,6 +32,7 @@ export type Compiled =
 
 const depthMax = 16;
 const valuesMax = 1_000;
+const tooLarge = `More than ${valuesMax} values and placeholders`;
 const bodyBytesMax = 1024 * 1024;
 
 type Path = readonly (string | number)[];
@@ -73,9 +74,7 @@ function templateOf(fill: Fill): Template {
 function fillOf(tree: unknown, path: Path, findings: Findings): Fill {
   findings.values += 1;
   if (path.length > depthMax) return refuse(path, `Deeper than ${depthMax} levels`, findings);
-  // Once is enough, and the rest of the tree may be without end.
-  if (findings.values > valuesMax + 1) return () => null;
-  if (findings.values > valuesMax) return refuse(path, `More than ${valuesMax} values`, findings);
+  if (findings.values > valuesMax) return refuseSize(findings);
   if (typeof tree === 'string') return fillOfText(tree, path, findings);
   if (Array.isArray(tree)) return fillOfList(tree, path, findings);
   if (typeof tree === 'object' && tree !== null) return fillOfMap(tree, path, findings);
@@ -88,6 +87,12 @@ function fillOf(tree: unknown, path: Path, findings: Findings): Fill {
 function refuse(path: Path, message: string, { faults }: Findings): Fill {
   faults.push({ path, message });
   return () => null;
+}
+
+/** Once is enough, and the rest of the tree may be without end. */
+function refuseSize(findings: Findings): Fill {
+  const known = findings.faults.some(({ message }) => message === tooLarge);
+  return known ? () => null : refuse([], tooLarge, findings);
 }
 
 function fillOfList(list: readonly unknown[], path: Path, findings: Findings): Fill {
@@ -107,10 +112,13 @@ function fillOfText(text: string, path: Path, findings: Findings): Fill {
   if (parts === null) {
     return refuse(path, 'Expected {{ path | filter:argument }} where there is a {{', findings);
   }
-  for (const call of parts.flatMap((part) => (isText(part) ? [] : part.filters))) {
+  const placeholders = parts.filter((part): part is Placeholder => !isText(part));
+  findings.values += placeholders.length;
+  for (const call of placeholders.flatMap(({ filters }) => filters)) {
     const message = faultOfCall(call);
     if (message !== null) findings.faults.push({ path, message });
   }
+  if (findings.values > valuesMax) return refuseSize(findings);
   const [first] = parts;
   // A text that is nothing but one placeholder becomes what stands there: a number stays a number.
   if (parts.length === 1 && first !== undefined && !isText(first)) {

@@ -269,7 +269,14 @@ describe('a template is refused', () => {
   it('when it is too large, or holds the same again and again', () => {
     const wide = Array.from({ length: 10 }, (_, index) => index);
     const laughs = Array.from({ length: 10 }).reduce<unknown[]>((list) => Array(10).fill(list), wide);
-    expect(faultsOf(laughs).map(({ message }) => message)).toEqual(['More than 1000 values']);
+    expect(faultsOf(laughs)).toEqual([{ path: [], message: 'More than 1000 values and placeholders' }]);
+  });
+
+  it('when it holds too many placeholders, in however few texts', () => {
+    expect(faultsOf('{{ id }}'.repeat(999))).toEqual([]);
+    expect(faultsOf(['{{ id }}'.repeat(600), '{{ id }}'.repeat(600)])).toEqual([
+      { path: [], message: 'More than 1000 values and placeholders' },
+    ]);
   });
 });
 
