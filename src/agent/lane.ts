@@ -70,7 +70,7 @@ export function openLane(open: OpenSink, runtime: LaneRuntime): Lane {
     wait: null,
     thawed: false,
   };
-  const tools = { ...runtime, open, memory, verdicts: openVerdictLog(open.name, runtime.log) };
+  const tools = { ...runtime, open, memory, verdicts: openVerdictLog(open, runtime.log) };
   return { look: () => look(tools), attempt: (due) => attempt(due, tools) };
 }
 

@@ -123,6 +123,10 @@ test('a missing receiver is probed soon at first, said as a warning, and as an e
   }
   const said = lane.log.lines.filter(({ message }) => message.startsWith('the sink is suspended'));
   expect(said.map(({ level }) => level)).toEqual(['warn', 'error']);
+  expect(said.map(({ fields }) => fields)).toMatchObject([
+    { reason: 'http-404', advice: expect.stringContaining('check the URL') },
+    { reason: 'http-404', advice: expect.stringContaining('check the URL') },
+  ]);
   // Half a second, one, two, four … until 2.5 minutes at a time; then three times in three quarters of an hour.
   expect(probes).toBeGreaterThan(12);
   expect(probes).toBeLessThan(18);
