@@ -4,7 +4,7 @@ import type { Receiver } from '../core/answer-table.ts';
 import type { Outcome } from '../core/delivery.ts';
 import { openAttempts } from './attempts.ts';
 import { type HttpAnswer, outcomeOfAnswer, outcomeOfError } from './http-answer.ts';
-import { type HttpRequest, openHttpClient } from './http-client.ts';
+import type { HttpClient, HttpRequest } from './http-client.ts';
 import type { CheckResult, OutgoingRecord, Sink } from './sink.ts';
 import type { TlsSettings } from './tls-files.ts';
 
@@ -51,37 +51,55 @@ export interface HttpExchange extends AsyncDisposable {
  * @param placeOf gives the URL as the settings have it, read anew for each attempt; may throw SecretUnreadable
  */
 export function openHttpExchange(settings: HttpConnectionSettings, placeOf: () => string): HttpExchange {
-  const { allowHttp, timeout: timeoutMs, connectTimeout: connectTimeoutMs, tls, proxy } = settings;
-  const client = openHttpClient({ allowLoopback: allowHttp, timeoutMs, connectTimeoutMs, tls, proxy });
-  const attempts = openAttempts(timeoutMs);
+  const attempts = openAttempts(settings.timeout);
+  let opening: Promise<HttpClient> | null = null;
+  let client: HttpClient | null = null;
+  const opened = async () => {
+    opening ??= openClient(settings);
+    client = await opening;
+    return client;
+  };
 
   const attempt = (signal: AbortSignal, work: (url: URL, stop: AbortSignal) => Promise<Outcome>) =>
     attempts.run(
       async (stop) => {
-        const target = targetOf(placeOf(), allowHttp);
+        const target = targetOf(placeOf(), settings.allowHttp);
         return target instanceof URL ? await work(target, stop) : target;
       },
-      (error) => faultOf(error, client.reused),
+      (error) => faultOf(error, client?.reused === true),
       signal,
     );
 
   return {
     attempt: (work, signal) =>
       attempt(signal, (url, stop) =>
-        work({ url, stop, post: (message) => client.post({ url, ...message }, stop) }),
+        work({ url, stop, post: async (message) => (await opened()).post({ url, ...message }, stop) }),
       ),
     check: async (signal) =>
       checked(
         await attempt(signal, async (url, stop) => {
-          await client.connect(url, stop);
+          await (await opened()).connect(url, stop);
           return { status: 'delivered' };
         }),
       ),
     [Symbol.asyncDispose]: async () => {
       await attempts[Symbol.asyncDispose]();
-      await client[Symbol.asyncDispose]();
+      await client?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Loads the client with the first attempt: many an agent starts and has nothing to say for months. */
+async function openClient(settings: HttpConnectionSettings): Promise<HttpClient> {
+  const { allowHttp, timeout, connectTimeout, tls, proxy } = settings;
+  const { openHttpClient } = await import('./http-client.ts');
+  return openHttpClient({
+    allowLoopback: allowHttp,
+    timeoutMs: timeout,
+    connectTimeoutMs: connectTimeout,
+    tls,
+    proxy,
+  });
 }
 
 /** What one kind of HTTP sink adds: its message, and its own reading of an answer. */
