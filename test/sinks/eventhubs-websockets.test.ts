@@ -74,7 +74,8 @@ describe('websockets', () => {
     expect(await other.send()).toMatchObject(retryable('tls-untrusted'));
   });
 
-  it('are worth another try when what answers there is no hub', async () => {
+  // Well before the time-out of a websocket that nobody answers.
+  it('are worth another try when what answers there is no hub', { timeout: 6_000 }, async () => {
     const tls = issueCertificate();
     using _trust = trust([tls.cert]);
     await using web = await openInbox({ tls });
@@ -89,6 +90,18 @@ describe('websockets', () => {
     await using other = openTo({ connectionString, eventHubName: 'hub' }, { timeout: '1s' });
     expect(await other.send()).toEqual(retryable('timeout'));
     await until('the connection is gone', () => silent.connections === 0);
+  });
+
+  it('that are about to open end with the sink, and do not keep the program waiting', async () => {
+    await using silent = await listenSilently();
+    const connectionString = `Endpoint=sb://localhost:${silent.port};SharedAccessKeyName=a;SharedAccessKey=b`;
+    const opened = openTo({ connectionString, eventHubName: 'hub' });
+    const sending = opened.send();
+    await until('the connection is there', () => silent.connections === 1);
+    await opened[Symbol.asyncDispose]();
+    expect(await sending).toEqual(retryable('aborted'));
+    // Well before the time-out of a websocket that nobody answers.
+    await until('the connection is gone', () => silent.connections === 0, 3_000);
   });
 });
 
