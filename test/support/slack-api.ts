@@ -23,10 +23,16 @@ export interface SlackApiCall {
 }
 
 /**
- * What goes wrong with a call: an error of Slack, a 429, a taken call whose answer is lost, or one that is answered
- * without the `ts` of its message.
+ * What is odd about a call: an error of Slack, a 429; one that is neither taken nor answered; a taken one whose answer
+ * is lost, lacks the `ts` of its message, or has more in it than a sink reads.
  */
-export type SlackFault = { readonly error: string } | { readonly retryAfter: number } | 'lost' | 'without-ts';
+export type SlackFault =
+  | { readonly error: string }
+  | { readonly retryAfter: number }
+  | 'hang'
+  | 'lost'
+  | 'without-ts'
+  | 'wordy';
 
 export interface SlackApi extends AsyncDisposable {
   /** What `apiUrl` is set to. */
@@ -76,6 +82,7 @@ export async function startSlackApi(): Promise<SlackApi> {
     const [fault, ...later] = faults.get(method) ?? [];
     faults.set(method, later);
     if (typeof fault === 'object') return void refuse(fault, response);
+    if (fault === 'hang') return;
     const handle = methods[method];
     const answer = refusalOf(request) ?? handle?.(body) ?? { ok: false, error: 'unknown_method' };
     if (fault === 'lost') response.socket?.resetAndDestroy();
