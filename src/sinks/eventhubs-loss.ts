@@ -32,6 +32,7 @@ export function watchLoss(client: EventHubProducerClient): HubLoss {
     },
     guard: async (operation, signal) => {
       operations += 1;
+      // Neither outlives this connection, so that joining them leaves nothing behind.
       return await operation(AbortSignal.any([signal, end.signal]));
     },
     outcomeOf: (error) => {
