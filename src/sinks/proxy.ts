@@ -126,8 +126,8 @@ function askForTunnel(socket: Socket, proxy: Proxy, { authority, timeoutMs }: Tu
   });
   const unreachable = () => reject(new ProxyFault('ERR_PROXY_UNREACHABLE'));
   const timer = setTimeout(unreachable, timeoutMs);
-  asking.once('connect', ({ statusCode = 0 }, _, head) => {
-    if (head.length > 0) socket.unshift(head);
+  // Nothing can have come behind the answer: neither TLS nor HTTP lets the receiver speak first.
+  asking.once('connect', ({ statusCode = 0 }) => {
     if (statusCode >= 200 && statusCode < 300) resolve(socket);
     else reject(new ProxyFault(statusCode === 407 ? 'ERR_PROXY_AUTHENTICATION' : 'ERR_PROXY_REFUSED'));
   });
