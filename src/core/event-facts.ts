@@ -3,7 +3,7 @@ import { changedFields, listText } from './event-changes.ts';
 import { endWord } from './event-headline.ts';
 import { impactOf } from './impact.ts';
 import type { NoticeFact } from './notice.ts';
-import { isOnsetKnown, isUnderWay, momentOf, type ReportedEvent, vmsOf } from './reported.ts';
+import { isOnsetKnown, isUnderWay, type ReportedEvent, vmsOf } from './reported.ts';
 import { lengthText, utcText } from './time-text.ts';
 import { factOf, placeFacts, timeFact, vmFact } from './vm-facts.ts';
 
@@ -40,8 +40,7 @@ const changesOf = (event: ReportedEvent): string | null =>
     .join(', ') || null;
 
 function timeFacts(event: ReportedEvent): Facts {
-  const { transition, details, timeline } = event;
-  const at = momentOf(event);
+  const { transition, at, details, timeline } = event;
   const inferred = event.inferred ? ' (inferred)' : '';
   const due = (title: string): Facts =>
     details.notBefore === null ? factOf(title, details.notBeforeText) : timeFact(title, details.notBefore);
@@ -94,8 +93,8 @@ const isAhead = ({ transition, details }: ReportedEvent): boolean =>
   (transition === 'scheduled' || transition === 'updated') && !isUnderWay(details);
 
 function noticeGiven(event: ReportedEvent): string | null {
-  const { noticeSeconds, transition } = event;
-  if (noticeSeconds === null || transition === 'canceled') return null;
+  const { noticeSeconds } = event;
+  if (noticeSeconds === null) return null;
   if (noticeSeconds <= 0) return 'None: it was due or under way when first seen';
   return `${lengthText(noticeSeconds)} from first sight to ${isAhead(event) ? 'the earliest start' : 'the start'}`;
 }

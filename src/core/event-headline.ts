@@ -1,7 +1,7 @@
 // The first line of a notice about an event: its state, what it does, to which VM and when.
 import { changedFields } from './event-changes.ts';
 import { impactOf } from './impact.ts';
-import { isOnsetKnown, isUnderWay, momentOf, type ReportedEvent, vmsOf } from './reported.ts';
+import { isOnsetKnown, isUnderWay, type ReportedEvent, vmsOf } from './reported.ts';
 import { utcText } from './time-text.ts';
 
 const states = {
@@ -57,18 +57,18 @@ function changesText(event: ReportedEvent): string {
 }
 
 function startText(event: ReportedEvent): string {
-  const at = momentOf(event);
+  const { at } = event;
   if (at === null) return 'start time not known';
   return isOnsetKnown(event) ? `started ${utcText(at)}` : `already under way when first seen ${utcText(at)}`;
 }
 
 function endText(event: ReportedEvent): string {
-  const at = momentOf(event);
-  const due = event.details.notBefore;
-  const inferred = event.inferred ? ' (inferred)' : '';
-  if (event.transition === 'canceled' && due !== null) return `was due ${utcText(due)}${inferred}`;
-  if (at === null) return `when is not known${inferred}`;
-  return `${endWord(event)} ${utcText(at)}${inferred}`;
+  const { transition, at, details, inferred } = event;
+  const end = at === null ? 'when is not known' : `${endWord(event)} ${utcText(at)}`;
+  const told = inferred ? `${end} (inferred)` : end;
+  if (transition === 'completed' || details.notBefore === null) return told;
+  const due = `was due ${utcText(details.notBefore)}`;
+  return inferred ? `${due}, ${told}` : due;
 }
 
 /** How the end of an event is put: what nobody saw run did not finish, it went. */

@@ -19,6 +19,7 @@ export interface ReportedVm {
 /** One event, as a record tells of it. Times are epoch ms; what the record does not say is null. */
 export interface ReportedEvent {
   readonly transition: TransitionKind;
+  /** When the transition was seen. */
   readonly at: number | null;
   readonly reason: string | null;
   readonly inferred: boolean;
@@ -57,7 +58,7 @@ export function reportedEvent(transition: TransitionKind, data: unknown, at: num
   const seen = (phase: TransitionKind): number | null => readTime(child(timeline, phase));
   return {
     transition,
-    at,
+    at: at ?? seen(transition),
     reason: wordsAt(data, 'reason'),
     inferred: child(data, 'inferred') === true,
     affected: typeof affected === 'boolean' ? affected : null,
@@ -151,10 +152,6 @@ export function vmsOf({ affected, details, vm }: ReportedEvent): readonly string
   const own = canonicalName(vmName);
   return [vmName, ...details.resources.filter((name) => canonicalName(name) !== own)];
 }
-
-/** When the transition was seen, epoch ms: by the timeline, else by the record itself. */
-export const momentOf = ({ transition, timeline, at }: ReportedEvent): number | null =>
-  timeline[transition] ?? at;
 
 /** Whether the start was seen as it happened: not when the agent began with the event already under way. */
 export const isOnsetKnown = ({ initial, timeline }: ReportedEvent): boolean =>

@@ -106,7 +106,7 @@ describe('the notice of an event that is', () => {
   it('called off, because it is gone before its time, says when it was due and why we think so', () => {
     expect(told(lives['canceled, as it is gone'])).toEqual([
       'canceled, quiet',
-      'Maintenance canceled: Freeze (about 5 s) on WestNO_0, was due 2026-11-10 22:26:58 UTC (inferred)',
+      'Maintenance canceled: Freeze (about 5 s) on WestNO_0, was due 2026-11-10 22:26:58 UTC, gone by 2026-11-10 22:16:31 UTC (inferred)',
       'Maintenance canceled: WestNO_0',
       'Freeze (about 5 s)',
       'VM: WestNO_0 →',
@@ -280,6 +280,10 @@ describe('which VMs', () => {
     expect(lines).toContain('Also named: WestNO_3, WestNO_4, a, b, c and 2 more VMs');
   });
 
+  it('hides none behind a number that would take the same room', () => {
+    expect(headline(['WestNO_0', 'a', 'b', 'c', 'd', 'e', 'f'])).toContain('Also named: a, b, c, d, e, f');
+  });
+
   it('says that the VM only saw an event of others, and never links to it in their place', () => {
     const lines = headline(['WestNO_1']);
     expect(lines[2]).toBe('Maintenance scheduled: WestNO_1');
@@ -394,6 +398,12 @@ describe('a record that is not as it should be', () => {
     const record = lastRecord(documentedLife);
     const later = { ...record, type: record.type.replace('.v1', '.v2') };
     expect(noticeOf(later)).toEqual(noticeOf(record));
+  });
+
+  it('without a time of its own goes by its timeline', () => {
+    const { time: _, ...record } = lastRecord(lives.started);
+    const { headline } = noticeOf(record as BridgeRecord);
+    expect(headline).toBe(noticeOf(lastRecord(lives.started)).headline);
   });
 
   it('with nothing in it says what its type says', () => {
