@@ -46,10 +46,10 @@ export async function postAsBot({ record }: OutgoingRecord, desk: SlackDesk): Pr
   const phase: Phase = { record, notice, mention: desk.mentionOf(record), metadata };
   if (notice.state === 'test' || notice.state === 'other') return await postAlone(phase, desk);
   let thread = desk.threads.recall(correlationid);
-  if (thread === null) return await begin(phase, desk);
+  if (thread === null) return await begin(phase, desk, []);
   for (const take of [update, reply]) {
     const step = await take(phase, thread, desk);
-    if (!step.ok) return step.gone ? await begin(phase, desk) : step.outcome;
+    if (!step.ok) return step.gone ? await begin(phase, desk, thread.said) : step.outcome;
     thread = step.thread;
   }
   return delivered;
@@ -61,14 +61,16 @@ async function postAlone(phase: Phase, desk: SlackDesk): Promise<Outcome> {
   return verdict.ok ? delivered : verdict.outcome;
 }
 
-async function begin(phase: Phase, desk: SlackDesk): Promise<Outcome> {
+/** @param before what was said in a message that is gone */
+async function begin(phase: Phase, desk: SlackDesk, before: readonly string[]): Promise<Outcome> {
   const verdict = await desk.call('chat.postMessage', rootOf(phase, desk));
   if (!verdict.ok) return verdict.outcome;
   const { channel, ts } = verdict.result;
   if (channel === undefined || ts === undefined) return { status: 'rejected', reason: 'unexpected-answer' };
   const { id, correlationid } = phase.record;
   const shown = shownOf(phase.record);
-  desk.threads.remember(correlationid, { asked: desk.channel, channel, ts, shown, said: [id] });
+  const said = [...before, id];
+  desk.threads.remember(correlationid, { asked: desk.channel, channel, ts, shown, said });
   return delivered;
 }
 
@@ -131,5 +133,6 @@ export async function greetAsBot(call: SlackCall): Promise<CheckResult | Outcome
   if (!verdict.ok) return verdict.outcome;
   const { user = 'without a name', team = 'without a name' } = verdict.result;
   const [bot, workspace] = [user, team].map((name) => shortened(plainText(name), nameLengthMax));
-  return { ok: true, detail: `the token is that of the bot ${bot} in the workspace ${workspace}` };
+  const detail = `the token is that of the bot ${bot} in the workspace ${workspace}; only a message can show whether it may post to the channel`;
+  return { ok: true, detail };
 }

@@ -102,5 +102,5 @@ function methodUrl(api: URL, method: string): URL {
 
 function refusal(outcome: Outcome): CheckResult {
   const reason = 'reason' in outcome ? outcome.reason : 'unexpected';
-  return { ok: false, detail: `Slack does not take the bot for one of its own: ${reason}`, reason };
+  return { ok: false, detail: `Slack does not confirm the token: ${reason}`, reason };
 }

@@ -195,6 +195,19 @@ describe('a bot whose message is gone', () => {
     },
   );
 
+  it('says nothing again that it had said before its message was gone', async () => {
+    await using api = await startSlackApi();
+    await using sink = openBot(api);
+    const [scheduled, started] = sampleLife();
+    if (scheduled) await sendAll(sink, [scheduled]);
+    api.delete(api.posts[0]?.ts ?? '');
+    await sendAll(
+      sink,
+      [started, scheduled].filter((record) => record !== undefined),
+    );
+    expect(api.methods).toEqual(['chat.postMessage', 'chat.update', 'chat.postMessage']);
+  });
+
   it('posts a new one when somebody deleted it', async () => {
     await using api = await startSlackApi();
     await using sink = openBot(api);
@@ -375,7 +388,7 @@ describe('a check of a bot', () => {
     await using sink = openBot(api);
     expect(await sink.check(patience())).toEqual({
       ok: true,
-      detail: 'the token is that of the bot maintenance-bot in the workspace Fleet <one>',
+      detail: expect.stringContaining('the bot maintenance-bot in the workspace Fleet <one>;'),
     });
     expect([api.methods, api.posts]).toEqual([['auth.test'], []]);
   });
