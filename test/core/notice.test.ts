@@ -19,6 +19,9 @@ const place = [
 ];
 const end = [`→ ${portal}`, '# C7061BAC-AFDC-4513-B24B-AA5F13A16123'];
 
+const retyped = (events: readonly unknown[], EventType: string) =>
+  events.map((event) => ({ ...(event as WireEvent), EventType }));
+
 const told = (steps: readonly Step[], by = stamp) => linesOf(noticeOf(lastRecord(steps, by)));
 
 describe('the notice of an event that is', () => {
@@ -56,6 +59,18 @@ describe('the notice of an event that is', () => {
       '! The pause itself is shorter than the event, which Azure may keep open for minutes: it is over when its end is reported.',
       ...end,
     ]);
+  });
+
+  it('in progress speaks of no pause when there is none', () => {
+    const steps = lives.started.map((step) => ({ ...step, events: retyped(step.events, 'Reboot') }));
+    expect(told(steps).join('\n')).not.toContain('pause');
+  });
+
+  it('over before it began, by a clock that was set back, claims no length', () => {
+    const record = lastRecord(lives['completed, as it is gone']);
+    const timeline = { ...record.data.timeline, completed: '2026-11-10T22:00:00.000Z' };
+    const lines = linesOf(noticeOf({ ...record, data: { ...record.data, timeline } }));
+    expect(lines.join('\n')).not.toContain('In progress for');
   });
 
   it('over, because it is gone, says by when it finished, how long it went on, and why we think so', () => {
@@ -230,10 +245,7 @@ describe('what an event does', () => {
     ['Redeploy', 'completed, as it is gone', 'good'],
     ['Redeploy', 'canceled, as it is gone', 'quiet'],
   ] as const)('colours a %s that is %s: %s', (EventType, life, tone) => {
-    const steps = lives[life].map((step) => ({
-      ...step,
-      events: step.events.map((event) => ({ ...(event as WireEvent), EventType })),
-    }));
+    const steps = lives[life].map((step) => ({ ...step, events: retyped(step.events, EventType) }));
     expect(noticeOf(lastRecord(steps)).tone).toBe(tone);
   });
 });
