@@ -6,6 +6,7 @@ import { openPassingMemory } from '../../src/sinks/memory.ts';
 import type { OutgoingRecord, Sink, SinkMemory } from '../../src/sinks/sink.ts';
 import { slackMessageOf } from '../../src/sinks/slack-message.ts';
 import { isNewer, openSlackThreads } from '../../src/sinks/slack-thread.ts';
+import { openInbox } from '../support/inbox.ts';
 import { openOutbox } from '../support/outboxes.ts';
 import { outgoing, sampleAgentRecord, sampleLife, sampleRecord } from '../support/records.ts';
 import { type SlackApi, type SlackFault, startSlackApi } from '../support/slack-api.ts';
@@ -370,6 +371,13 @@ describe('the answers of the Web API', () => {
     await using sink = openBot(api);
     api.fail('chat.postMessage', fault);
     expect(await send(sink, sampleRecord())).toEqual(outcome);
+  });
+
+  it('are not believed when they say yes under a status that says no', async () => {
+    await using gateway = await openInbox({ answer: { ...accepts, status: 502 } });
+    const settings = { type: 'slack', apiUrl: gateway.url, token: 'xoxb-1', channel: 'C1', allowHttp: true };
+    await using sink = openFromSettings(settings).sink;
+    expect(await send(sink, sampleRecord())).toEqual({ status: 'retryable', reason: 'http-502' });
   });
 
   it('are believed when they say yes and then more than is read', async () => {
