@@ -23,7 +23,7 @@ afterAll(async () => {
 async function openPair(more: object = {}) {
   const tls = issueCertificate();
   const trusted = trust([tls.cert]);
-  const hub = await startEventHubsEmulator({ tls, acceptAnyJwt: true });
+  const hub = await startEventHubsEmulator({ tls, acceptAnyJwt: true, websockets: true });
   const { fullyQualifiedNamespace, eventHubName } = hub;
   const { sink } = openFromSettings(
     { type: 'eventhubs', fullyQualifiedNamespace, eventHubName, ...more },
@@ -56,6 +56,11 @@ it('signs in over TLS with a token of the VM for Event Hubs', async () => {
   expect(pair.hub.events()).toHaveLength(1);
   expect(tokenRequests().map((query) => query.get('resource'))).toEqual(['https://eventhubs.azure.net/']);
   expect(pair.hub.tokens.map(({ type }) => type)).toContain('jwt');
+});
+
+it('signs in with a token over websockets too', async () => {
+  await using pair = await openPair({ transport: 'websockets' });
+  expect([await pair.send(), pair.hub.events().length]).toEqual([{ status: 'delivered' }, 1]);
 });
 
 it('asks for the identity with the client id of its settings', async () => {
