@@ -55,19 +55,21 @@ function bare(): readonly Contestant[] {
 function agents(directory: string, fleet: object): readonly Contestant[] {
   const hook = { type: 'webhook', url: 'https://127.0.0.1:9/' };
   const seb = join(directory, 'dist', 'seb.cjs');
-  const agent = (name: string, program: string, sinks: object, label: string): Contestant => ({
+  const agent = (name: string, program: string, settings: object, label: string): Contestant => ({
     name,
     commandFor: (endpoint) => {
       const file = join(directory, `${label}.json`);
       const stateDir = mkdtempSync(join(directory, 'state-'));
-      writeFileSync(file, JSON.stringify({ stateDir, imds: { endpoint }, sinks, log: { level: 'silent' } }));
+      const usual = { stateDir, imds: { endpoint }, log: { level: 'silent' } };
+      writeFileSync(file, JSON.stringify({ ...usual, ...settings }));
       return [process.execPath, program, 'agent', '-c', file];
     },
   });
   return [
-    agent('agent, a webhook', seb, { hook }, 'webhook'),
-    agent('agent, Event Hubs and a webhook', seb, { fleet, hook }, 'hub'),
-    agent('agent from source', source, { fleet, hook }, 'source'),
+    agent('agent, a webhook', seb, { sinks: { hook } }, 'webhook'),
+    agent('agent, a webhook and a status page', seb, { sinks: { hook }, status: { listen: 0 } }, 'status'),
+    agent('agent, Event Hubs and a webhook', seb, { sinks: { fleet, hook } }, 'hub'),
+    agent('agent from source', source, { sinks: { fleet, hook } }, 'source'),
   ];
 }
 

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { listDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
 import { outboxFile } from '../../src/agent/outbox/outbox.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
+import { hurriedClock } from '../support/clocks.ts';
 import { openInbox } from '../support/inbox.ts';
 import { startAgent } from '../support/running-agent.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -183,6 +184,27 @@ test('heartbeats say what was last seen and how the queues stand', async () => {
     outbox: { fault: null, discarded: 0 },
     sinks: [{ name: 'local', dead: 0, rest: null }],
   });
+});
+
+test('an agent that is often started anew forgets what is old all the same, soon after its start', async () => {
+  using directory = temporaryDirectory();
+  await using imds = await startImdsEmulator();
+  const settings = { outbox: { keepDelivered: '1s' } };
+  const sequences = (): number[] => {
+    using database = openOutboxForCare(directory.path);
+    return database === null ? [] : listDeliveries(database, {}).map(({ sequence }) => sequence);
+  };
+  {
+    await using first = startAgent(directory.path, imds.url, settings);
+    await until('its record', () => first.records().length === 1);
+  }
+  const endedAt = performance.now();
+  await until('its record to be old', () => performance.now() - endedAt > 1_100);
+  expect(sequences()).toEqual([1]);
+  // It waits 5 s, to be in nobody's way at the start.
+  const clock = hurriedClock(5_000, 50);
+  await using _second = startAgent(directory.path, imds.url, settings, { clock });
+  await until('the old record to be forgotten', () => !sequences().includes(1));
 });
 
 test('a second agent on the same state directory refuses to run and says why', async () => {
