@@ -20,6 +20,7 @@ import { openStatus } from './status.ts';
 import { orderlyStop } from './stop.ts';
 import { openWake } from './wake.ts';
 import { watchEvents } from './watch-events.ts';
+import { watchOutbox } from './watch-outbox.ts';
 
 /** What the agent takes from the process around it. */
 export interface AgentRuntime {
@@ -124,6 +125,7 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
       .sleep(firstPruneMs, stop.watching)
       .then(prune)
       .then(() => every(pruneIntervalMs, prune)),
+    watchOutbox({ outbox, wake, clock, signal: stop.delivering }),
     watchSecrets(settings.sinks, { outbox, wake, clock, log, signal: stop.delivering }),
   ];
   if (status) watches.push(status.serve({ outbox, clock, log, view: watch.view, signal: stop.watching }));

@@ -62,7 +62,6 @@ interface Memory {
   lastMonotonicMs: number | null;
   /** When the loop has to have begun its next poll, by the monotonic clock. */
   nextTurnMs: number;
-  outboxVersion: number;
 }
 
 export function watchEvents(runtime: WatchRuntime): EventWatch {
@@ -74,7 +73,6 @@ export function watchEvents(runtime: WatchRuntime): EventWatch {
     lastDocumentAt: null,
     lastMonotonicMs: null,
     nextTurnMs: openedMs,
-    outboxVersion: 0,
   };
   return {
     view: () => ({
@@ -106,7 +104,7 @@ async function run(runtime: WatchRuntime, memory: Memory): Promise<void> {
     const decision = pace(poll, memory.source, policy, clock.now());
     memory.source = decision.history;
     tellSource(decision, runtime.log);
-    lookAround(runtime, memory);
+    writeWhatWaits(runtime);
     // From start to start, so that a slow answer does not stretch the interval; but a wait that IMDS asks for
     // begins with its answer.
     const spentMs = poll.status === 'throttled' ? 0 : clock.monotonic() - startedMs;
@@ -172,13 +170,10 @@ function draftOf(observation: Observation, provenance: Provenance, { observer }:
   };
 }
 
-/** Between polls: what waits for the disk, and what another process did to the outbox. */
-function lookAround({ journal, outbox, wake, ...runtime }: WatchRuntime, memory: Memory): void {
+/** Between polls: what waits for the disk. */
+function writeWhatWaits({ journal, wake, log }: WatchRuntime): void {
   const written = journal.retry();
-  if (written !== null && written.length > 0) tellRecords(written, { ...runtime, wake });
-  const changes = outbox.version();
-  if (changes !== memory.outboxVersion) wake.ring();
-  memory.outboxVersion = changes;
+  if (written !== null && written.length > 0) tellRecords(written, { log, wake });
 }
 
 function tellRecords(

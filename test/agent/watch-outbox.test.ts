@@ -1,0 +1,37 @@
+// A person's retry reaches a running agent, however slow IMDS is: the loops, without any poll.
+import { expect, test } from 'vitest';
+import { deliver } from '../../src/agent/deliver.ts';
+import { silentMeters } from '../../src/agent/meters.ts';
+import { listDeliveries, openOutboxForCare, retryDeliveries } from '../../src/agent/outbox/care.ts';
+import { openWake } from '../../src/agent/wake.ts';
+import { watchOutbox } from '../../src/agent/watch-outbox.ts';
+import { systemClock } from '../../src/clock.ts';
+import { silentLog } from '../../src/log.ts';
+import { announce, openOutbox } from '../support/outboxes.ts';
+import { delivered, scriptedSink } from '../support/scripted-sink.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
+
+test('a suspended sink is tried as soon as a person says so in another process', async () => {
+  using directory = temporaryDirectory();
+  using open = openOutbox(directory.path, ['a'], { clock: systemClock });
+  const sink = scriptedSink('a');
+  sink.answer({ status: 'unavailable', reason: 'unauthorized' });
+  announce(open.outbox);
+  const stop = new AbortController();
+  const { signal } = stop;
+  const runtime = { outbox: open.outbox, wake: openWake(), clock: systemClock, signal };
+  const loops = [
+    watchOutbox(runtime),
+    deliver(sink.open, { ...runtime, attemptSignal: signal, log: silentLog, meters: silentMeters }),
+  ];
+  await until('the first attempt', () => sink.attempts.length === 1);
+  using database = openOutboxForCare(directory.path);
+  if (database === null) throw new Error('the outbox is there');
+  sink.answer(delivered);
+  retryDeliveries(database, { sink: 'a' }, Date.now());
+  await until('the second attempt', () => listDeliveries(database, { states: ['delivered'] }).length === 1);
+  stop.abort();
+  await Promise.all(loops);
+  expect(sink.attempts).toEqual([[1], [1]]);
+});
