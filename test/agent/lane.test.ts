@@ -453,3 +453,33 @@ test('a mended secret ends a rest and makes the head due', async () => {
   await lane.run();
   expect(lane.sink.attempts).toEqual([[1], [1], [2]]);
 });
+
+test('what a person says while an attempt is under way holds, unless it was delivered', async () => {
+  using directory = temporaryDirectory();
+  using lane = openTestLane(directory.path);
+  announceEach(lane.outbox, ['A', 'B']);
+  using database = openOutboxForCare(directory.path);
+  if (database === null) throw new Error('the outbox is there');
+  lane.sink.answer(() => {
+    discardDeliveries(database, { states: ['pending'] }, lane.clock.now());
+    return revoked;
+  });
+  await lane.run();
+  expect(written(directory.path)).toEqual(['1 discarded discarded', '2 discarded discarded']);
+  announceEach(lane.outbox, ['C']);
+  lane.sink.answer(() => {
+    discardDeliveries(database, { states: ['pending'] }, lane.clock.now());
+    return delivered;
+  });
+  await lane.pass(15 * minute);
+  expect(written(directory.path)[2]).toBe('3 delivered');
+  announceEach(lane.outbox, ['D']);
+  lane.clock.advance(1);
+  lane.sink.answer(() => {
+    retryDeliveries(database, { states: ['pending'] }, lane.clock.now());
+    lane.sink.answer(delivered);
+    return revoked;
+  });
+  await lane.run();
+  expect(written(directory.path)[3]).toBe('4 delivered');
+});

@@ -2,7 +2,12 @@
 import { expect, test } from 'vitest';
 import { deliver } from '../../src/agent/deliver.ts';
 import { silentMeters } from '../../src/agent/meters.ts';
-import { listDeliveries, openOutboxForCare, retryDeliveries } from '../../src/agent/outbox/care.ts';
+import {
+  type CareState,
+  listDeliveries,
+  openOutboxForCare,
+  retryDeliveries,
+} from '../../src/agent/outbox/care.ts';
 import { openWake } from '../../src/agent/wake.ts';
 import { watchOutbox } from '../../src/agent/watch-outbox.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -25,12 +30,13 @@ test('a suspended sink is tried as soon as a person says so in another process',
     watchOutbox(runtime),
     deliver(sink.open, { ...runtime, attemptSignal: signal, log: silentLog, meters: silentMeters }),
   ];
-  await until('the first attempt', () => sink.attempts.length === 1);
   using database = openOutboxForCare(directory.path);
   if (database === null) throw new Error('the outbox is there');
+  const inState = (state: CareState): boolean => listDeliveries(database, { states: [state] }).length === 1;
+  await until('the sink to be suspended', () => inState('suspended'));
   sink.answer(delivered);
   retryDeliveries(database, { sink: 'a' }, Date.now());
-  await until('the second attempt', () => listDeliveries(database, { states: ['delivered'] }).length === 1);
+  await until('the second attempt', () => inState('delivered'));
   stop.abort();
   await Promise.all(loops);
   expect(sink.attempts).toEqual([[1], [1]]);

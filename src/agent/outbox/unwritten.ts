@@ -1,8 +1,8 @@
 // What the disk would not take yet: true all the same, so that nothing is sent again because of it.
 import type { DatabaseSync } from 'node:sqlite';
-import { transaction } from '../../sqlite.ts';
+import { statement, transaction } from '../../sqlite.ts';
 import { type RestChange, readRest, type SinkRest, writeRest } from './rest.ts';
-import { putDelivery, type StoredDelivery } from './rows.ts';
+import { putDelivery, readDelivery, type StoredDelivery } from './rows.ts';
 
 /** What becomes of a delivery and of its sink. */
 export interface Change {
@@ -23,6 +23,19 @@ export interface Unwritten {
   restOf(database: DatabaseSync, sink: string): SinkRest | null;
 }
 
+/**
+ * Whose word holds where a person may have spoken while the attempt was under way: `verdict` is the sink's, `try` a
+ * person's who wants it tried again, `gone` a person's who let it go. What was delivered was delivered all the same.
+ */
+function wordOnDisk(database: DatabaseSync, delivery: StoredDelivery): 'verdict' | 'try' | 'gone' {
+  const sql = 'SELECT * FROM delivery WHERE sink = ? AND sequence = ?';
+  const row = statement(database, sql).get(delivery.sink, delivery.sequence);
+  if (row === undefined) return 'gone';
+  const now = readDelivery(row);
+  if (now.state === 'discarded' && delivery.state !== 'delivered') return 'gone';
+  return now.queuedAt !== delivery.queuedAt && delivery.state === 'pending' ? 'try' : 'verdict';
+}
+
 const keyOf = ({ sink, sequence }: StoredDelivery): string => `${sink} ${sequence}`;
 
 export function openUnwritten(): Unwritten {
@@ -40,8 +53,13 @@ export function openUnwritten(): Unwritten {
     },
     write(database) {
       transaction(database, () => {
-        for (const delivery of deliveries.values()) putDelivery(database, delivery);
-        for (const [sink, rest] of rests) writeRest(database, sink, rest);
+        const asked = new Set<string>();
+        for (const delivery of deliveries.values()) {
+          const word = wordOnDisk(database, delivery);
+          if (word === 'verdict') putDelivery(database, delivery);
+          else if (word === 'try') asked.add(delivery.sink);
+        }
+        for (const [sink, rest] of rests) if (!asked.has(sink)) writeRest(database, sink, rest);
       });
       deliveries.clear();
       rests.clear();
