@@ -49,6 +49,17 @@ const unitMs: Readonly<Record<string, number>> = {
   w: 7 * dayMs,
 };
 
+/** `45s`, `12m`, `3h`, `2d`: as `--before` reads it, in the largest unit that fits, rounded down. */
+export function writeAge(ms: number): string {
+  const units = [
+    ['d', dayMs],
+    ['h', 60 * minuteMs],
+    ['m', minuteMs],
+  ] as const;
+  const [unit, sizeMs] = units.find(([, size]) => ms >= size) ?? ['s', 1_000];
+  return `${Math.max(Math.floor(ms / sizeMs), 0)}${unit}`;
+}
+
 const written =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?)?(Z|[+-]\d{2}:?\d{2})?$/i;
 

@@ -16,17 +16,18 @@ export const outboxShow = defineCommand({
     },
   ],
   run: (context) =>
-    withOutbox(context, (database) => {
+    withOutbox(context, (database, advise) => {
       const id = context.operands[0] ?? '';
       const shown = showRecord(database, id);
       if (shown === null) {
         context.stderr.write(`seb: the outbox holds no record "${id}"\n`);
         return 1;
       }
-      const deliveries = shown.deliveries.map(({ dueAt, committedAt, ...delivery }) => ({
+      const deliveries = shown.deliveries.map((delivery) => ({
         ...delivery,
-        dueAt: dueAt === null ? null : new Date(dueAt).toISOString(),
-        committedAt: new Date(committedAt).toISOString(),
+        dueAt: delivery.dueAt === null ? null : new Date(delivery.dueAt).toISOString(),
+        committedAt: new Date(delivery.committedAt).toISOString(),
+        advice: advise(delivery),
       }));
       context.stdout.write(`${JSON.stringify({ record: shown.record, deliveries }, null, 2)}\n`);
       return 0;

@@ -1,9 +1,12 @@
 // What the commands that look after an agent's outbox have in common: which deliveries are meant, and how they show.
 import type { DatabaseSync } from 'node:sqlite';
 import { type CareRow, type CareSelection, type CareState, openOutboxForCare } from '../agent/outbox/care.ts';
+import { UnknownSchema } from '../agent/outbox/schema.ts';
 import { faultOf, type StorageFault } from '../agent/outbox/storage.ts';
+import { adviceOf } from '../core/advice.ts';
+import type { DeliveryReason } from '../core/delivery.ts';
 import { type CommandContext, type CommandOptions, textOption, UsageError } from './command.ts';
-import { chosenZone, readMoment, writeMoment, zoneOptions } from './moment.ts';
+import { chosenZone, readMoment, writeAge, writeMoment, zoneOptions } from './moment.ts';
 import { fileOption, loadAgentSettings } from './program.ts';
 import { type Column, outputFormat, outputOptions, printRows, type Tone } from './table.ts';
 
@@ -64,9 +67,9 @@ export async function changeDeliveries(
   change: (database: DatabaseSync, selection: CareSelection, now: number) => readonly CareRow[],
 ): Promise<number> {
   const selection = meantDeliveries(context);
-  return withOutbox(context, async (database) => {
+  return withOutbox(context, async (database, advise) => {
     const rows = change(database, selection, Date.now());
-    await printRows(context, deliveryColumns(context), rows, 'no open delivery fits');
+    await printRows(context, deliveryColumns(context, advise), rows, 'no open delivery fits');
     return rows.length === 0 && selection.ids !== undefined ? 1 : 0;
   });
 }
@@ -84,24 +87,33 @@ const explanations: Readonly<Record<StorageFault, string>> = {
   unavailable: 'another program holds it, or this user may not use it',
 };
 
+const otherVersion =
+  'it is of another version of the agent; an agent of this version brings an older one up to date when it starts';
+
+/** Why a delivery stands as it does, and what to do about it; null when there is nothing to say. */
+export type Advise = (row: CareRow) => string | null;
+
 /**
  * Does something with the outbox of the agent whose file `-c` names, beside the agent that may be running.
  * @returns the exit code of `work`, or 1 when there is no outbox that can be used
  */
 export async function withOutbox(
   context: CommandContext,
-  work: (database: DatabaseSync) => number | Promise<number>,
+  work: (database: DatabaseSync, advise: Advise) => number | Promise<number>,
 ): Promise<number> {
   outputFormat(context);
-  const { stateDir } = await loadAgentSettings(context);
+  const { stateDir, sinks } = await loadAgentSettings(context);
+  const advise: Advise = ({ sink, reason }) =>
+    reason === null ? null : (adviceOf(reason as DeliveryReason, sinks[sink]?.type ?? '') ?? null);
   try {
     using database = openOutboxForCare(stateDir);
-    if (database !== null) return await work(database);
+    if (database !== null) return await work(database, advise);
     context.stderr.write(`seb: there is no outbox in ${stateDir}; the agent makes it when it first runs\n`);
   } catch (error) {
     const fault = faultOf(error);
     if (fault === null) throw error;
-    context.stderr.write(`seb: the outbox in ${stateDir} cannot be used: ${explanations[fault]}\n`);
+    const why = error instanceof UnknownSchema ? otherVersion : explanations[fault];
+    context.stderr.write(`seb: the outbox in ${stateDir} cannot be used: ${why}\n`);
   }
   return 1;
 }
@@ -116,8 +128,9 @@ const tones: Readonly<Record<CareState, Tone | undefined>> = {
 };
 
 /** The columns of a table of deliveries. */
-export function deliveryColumns(context: CommandContext): readonly Column<CareRow>[] {
+export function deliveryColumns(context: CommandContext, advise: Advise): readonly Column<CareRow>[] {
   const zone = chosenZone(context);
+  const now = Date.now();
   const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
   return [
     { name: 'id', value: ({ id }) => id, elastic: true },
@@ -131,7 +144,13 @@ export function deliveryColumns(context: CommandContext): readonly Column<CareRo
       text: ({ dueAt }) => (dueAt === null ? '' : writeMoment(dueAt, zone)),
     },
     { name: 'reason', value: ({ reason }) => reason },
-    { name: 'committedAt', value: ({ committedAt }) => iso(committedAt), hidden: true },
+    {
+      name: 'committedAt',
+      heading: 'AGE',
+      value: ({ committedAt }) => iso(committedAt),
+      text: ({ committedAt }) => writeAge(now - committedAt),
+    },
+    { name: 'advice', value: advise, hidden: true },
     { name: 'sequence', value: ({ sequence }) => sequence, hidden: true },
   ];
 }

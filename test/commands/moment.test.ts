@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { UsageError } from '../../src/commands/command.ts';
-import { chosenZone, readMoment, writeMoment } from '../../src/commands/moment.ts';
+import { chosenZone, readMoment, writeAge, writeMoment } from '../../src/commands/moment.ts';
 import { stage } from '../support/terminal.ts';
 
 const oslo = 'Europe/Oslo';
@@ -75,4 +75,18 @@ test('the zone is the one asked for, and nonsense is a usage error', () => {
   expect(chosenZone(stage({}).context)).toBe(Intl.DateTimeFormat().resolvedOptions().timeZone);
   expect(() => chosenZone(stage({ tz: 'Mars' }).context)).toThrow(UsageError);
   expect(() => chosenZone(stage({ tz: 'UTC', utc: true }).context)).toThrow(UsageError);
+});
+
+test.each([
+  [0, '0s'],
+  [59_999, '59s'],
+  [60_000, '1m'],
+  [3_599_999, '59m'],
+  [3_600_000, '1h'],
+  [86_399_999, '23h'],
+  [86_400_000, '1d'],
+  [30 * 86_400_000, '30d'],
+  [-5_000, '0s'],
+])('an age of %i ms is written %s', (ms, text) => {
+  expect(writeAge(ms)).toBe(text);
 });

@@ -1,12 +1,15 @@
 // Whether a person can look after an agent's outbox from the command line.
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { outboxFile } from '../../src/agent/outbox/outbox.ts';
 import { systemClock } from '../../src/clock.ts';
+import { outboxList } from '../../src/commands/outbox-list.ts';
 import { runCommandLine } from '../support/command-line.ts';
 import { announce, attempt, nextOf, openOutbox } from '../support/outboxes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { stage } from '../support/terminal.ts';
 
 /** Two records for the sinks `a` and `b`: one died at `a`, the other suspended it; all waits for `b`. */
 function agentWithTrouble() {
@@ -71,6 +74,70 @@ it('narrows the list by id, sink and state, and widens it to what is settled', a
     'b discarded discarded',
     'b discarded discarded',
   ]);
+});
+
+it('knows every state a delivery can be in, each by its name', async () => {
+  using agent = agentWithTrouble();
+  announce(agent.outbox, 3);
+  const now = systemClock.now();
+  attempt(agent.outbox, 'b', { status: 'delivered' }, now);
+  await agent.seb('discard', '--sink', 'b', agent.second);
+  const next = nextOf(agent.outbox, 'b');
+  if (next === null) throw new Error('the third record waits');
+  agent.outbox.settle([{ delivery: next.delivery, verdict: { state: 'superseded' }, attempted: false }]);
+  expect(await agent.rows('--all', '--sink', 'b')).toEqual([
+    'b delivered null',
+    'b discarded discarded',
+    'b superseded null',
+    'b pending null',
+    'b pending null',
+  ]);
+  for (const state of ['delivered', 'discarded', 'superseded']) {
+    expect(await agent.rows('--state', state)).toHaveLength(1);
+    for (const verb of ['retry', 'discard']) await agent.seb(verb, '--state', state);
+    expect(await agent.rows('--state', state)).toHaveLength(1);
+  }
+  expect(await agent.rows('--sink', 'b')).toEqual(['b pending null', 'b pending null']);
+  expect(await agent.rows('--state', 'suspended')).toHaveLength(4);
+});
+
+it('says how old each record is, in the words that --before takes', async () => {
+  using agent = agentWithTrouble();
+  const { stdout } = await agent.seb('list', '--sink', 'b');
+  const ages = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t').at(-1));
+  for (const age of ages) expect(age).toMatch(/^\d+[smhd]$/);
+  expect(await agent.rows('--before', '1d')).toEqual([]);
+  expect(await agent.rows('--before', 'now', '--sink', 'b')).toHaveLength(2);
+});
+
+it('tells a person once what each reason means and what to do about it, and programs in each row', async () => {
+  using agent = agentWithTrouble();
+  const { context, stdout, stderr } = stage({ config: agent.file }, 200);
+  await outboxList.run(context);
+  expect(stdout.text).toContain('DUE');
+  expect(stderr.text.match(/http-400 \(a\): the receiver does not understand/g)).toHaveLength(1);
+  expect(stderr.text.match(/unauthorized \(a\): /g)).toHaveLength(1);
+  const { stdout: json } = await agent.seb('list', '-o', 'json');
+  const [dead, waiting] = JSON.parse(json);
+  expect([dead.advice, waiting.advice]).toEqual([expect.stringContaining('check that the URL'), null]);
+  const shown = await agent.seb('show', agent.second);
+  expect(JSON.parse(shown.stdout).deliveries[0].advice).toContain('the receiver does not accept');
+});
+
+it('leaves alone the file of an agent of another version', async () => {
+  using agent = agentWithTrouble();
+  using other = new DatabaseSync(join(dirname(agent.file), outboxFile));
+  other.exec('PRAGMA user_version = 1');
+  for (const words of [['list'], ['retry', '--all'], ['discard', '--all'], ['show', agent.first]]) {
+    const { exitCode, stderr } = await agent.seb(...words);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('of another version of the agent');
+  }
+  other.exec('PRAGMA user_version = 2');
+  expect(await agent.rows()).toHaveLength(4);
 });
 
 it('shows a record whole, with its way to each sink', async () => {

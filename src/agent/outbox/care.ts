@@ -8,6 +8,7 @@ import { outboxFile } from './outbox.ts';
 import { wakeSink } from './queue.ts';
 import { readRest } from './rest.ts';
 import { putDelivery, readDelivery, readRecord, type StoredDelivery } from './rows.ts';
+import { schemaVersion, UnknownSchema, versionOf } from './schema.ts';
 
 /** How a delivery looks to a person: `suspended` is a pending one whose sink is suspended. */
 export type CareState = 'pending' | 'suspended' | 'dead' | 'delivered' | 'discarded' | 'superseded';
@@ -38,10 +39,19 @@ export interface CareSelection {
  * Opens the outbox of an agent, which may be running: SQLite keeps the two apart.
  * @param directory the agent's `stateDir`
  * @returns null when there is none; nothing is created
+ * @throws UnknownSchema for the file of another version of the agent, which may be running with it
  */
 export function openOutboxForCare(directory: string): DatabaseSync | null {
   const path = join(directory, outboxFile);
-  return existsSync(path) ? new DatabaseSync(path, { timeout: 5_000 }) : null;
+  if (!existsSync(path)) return null;
+  const database = new DatabaseSync(path, { timeout: 5_000 });
+  try {
+    if (versionOf(database) !== schemaVersion) throw new UnknownSchema();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
 }
 
 /** The deliveries that fit, oldest first. */

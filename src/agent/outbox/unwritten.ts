@@ -32,7 +32,7 @@ function wordOnDisk(database: DatabaseSync, delivery: StoredDelivery): 'verdict'
   const row = statement(database, sql).get(delivery.sink, delivery.sequence);
   if (row === undefined) return 'gone';
   const now = readDelivery(row);
-  if (now.state === 'discarded' && delivery.state !== 'delivered') return 'gone';
+  if (now.state !== 'pending' && delivery.state !== 'delivered') return 'gone';
   return now.queuedAt !== delivery.queuedAt && delivery.state === 'pending' ? 'try' : 'verdict';
 }
 
