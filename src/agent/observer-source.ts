@@ -7,7 +7,7 @@ import type { Outbox } from './outbox/outbox.ts';
 export interface ObserverSource {
   /** What is known now; every field null before the first answer. */
   current(): Observer;
-  /** Resolves when the observer is known, or after `ms`: whichever is first. */
+  /** Resolves when the observer is known, after `ms`, or when the agent stops: whichever is first. */
   known(ms: number): Promise<void>;
   /** Asks again, and returns when the answer is there or the agent stops. Never throws. */
   refresh(): Promise<void>;
@@ -46,9 +46,12 @@ export function openObserverSource(options: ObserverSourceOptions): ObserverSour
     current: () => observer,
     async known(ms) {
       const timer = Promise.withResolvers<void>();
-      const handle = setTimeout(timer.resolve, ms);
+      const giveUp = (): void => timer.resolve();
+      const handle = setTimeout(giveUp, signal.aborted ? 0 : ms);
+      signal.addEventListener('abort', giveUp);
       await Promise.race([first.promise, timer.promise]);
       clearTimeout(handle);
+      signal.removeEventListener('abort', giveUp);
     },
     refresh,
   };

@@ -113,7 +113,7 @@ async function answer(
   // A reader that goes away in the middle is no news.
   response.on('error', () => undefined);
   const path = (request.url ?? '').split('?')[0] ?? '';
-  const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
+  const page = pages[path];
   if (page === undefined) return send(request, response, plain(404, 'There is no such page.'));
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');

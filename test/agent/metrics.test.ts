@@ -153,6 +153,18 @@ test('what a receiver answers beyond HTTP, and what Azure may send one day, adds
   expect(value('seb_records_total', of('other'))).toBe(2);
 });
 
+test('only what was delivered counts as a delay, whatever else came to its end', async () => {
+  const { meters, page } = openMetrics(['hook']);
+  meters.settled({ sink: 'hook', state: 'dead', endToEndMs: 604_800_000 });
+  meters.settled({ sink: 'hook', state: 'superseded', endToEndMs: 100 });
+  meters.settled({ sink: 'hook', state: 'delivered', endToEndMs: 1_500 });
+  const { value } = readPrometheusPage((await page(atRest)).body);
+  const states = ['dead', 'superseded', 'delivered'];
+  expect(states.map((state) => value('seb_deliveries_total', { sink: 'hook', state }))).toEqual([1, 1, 1]);
+  expect(value('seb_delivery_delay_seconds_count', { sink: 'hook' })).toBe(1);
+  expect(value('seb_delivery_delay_seconds_sum', { sink: 'hook' })).toBe(1.5);
+});
+
 test('the series of every sink are there before its first delivery', async () => {
   const { families } = readPrometheusPage((await openMetrics(['one', 'two']).page(atRest)).body);
   for (const name of ['seb_delivery_attempts_total', 'seb_deliveries_total', 'seb_delivery_delay_seconds']) {

@@ -15,6 +15,7 @@ function sourceOf(directory: string, endpoint: string, bootId: string) {
   const source = openObserverSource({ imds, outbox, bootId, log: recordingLog(), signal: stopping.signal });
   return {
     source,
+    stop: () => stopping.abort(),
     [Symbol.dispose]: () => {
       stopping.abort();
       imds[Symbol.dispose]();
@@ -33,6 +34,15 @@ test('waiting for the observer ends with the answer, long before its time is up'
   await open.source.refresh();
   await known;
   expect(open.source.current().vmName).toBe('WestNO_0');
+});
+
+test('waiting for an observer that does not come ends with the agent', async () => {
+  using directory = temporaryDirectory();
+  using open = sourceOf(directory.path, nowhere, 'boot');
+  const known = open.source.known(3_600_000);
+  open.stop();
+  await known;
+  await open.source.known(3_600_000);
 });
 
 test('waiting for an observer that does not come ends when its time is up', async () => {

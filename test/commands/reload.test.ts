@@ -1,12 +1,13 @@
 // SIGHUP to a real `seb agent`: what a changed, a broken and an unchanged configuration file do to it.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import type { BridgeRecord } from '../../src/core/record.ts';
 import { type ImdsEmulator, startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { openInbox } from '../support/inbox.ts';
-import { listeningPorts } from '../support/listening.ts';
+import { listeningPorts, openPaths } from '../support/kernel-view.ts';
 import { startNode } from '../support/process.ts';
 import { eventsAmong, recordsIn } from '../support/running-agent.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -107,6 +108,8 @@ test('a broken file changes nothing: each fault is told with its path and withou
   const hook = { type: 'webhook', url: { file: marker, env: marker }, allowHttp: marker };
   agent.write({ imds: { pollInterval: marker }, sinks: { hook }, outbux: marker });
   renameSync(agent.at('events.jsonl'), agent.at('events.1'));
+  const { pid = 0 } = agent.running.child;
+  expect(openPaths(pid)).toContain(agent.at('events.1'));
   agent.hangUp();
   const refused = await until('the refusal', () => {
     const found = agent.said('cannot be used: the agent goes on with the one before');
@@ -122,6 +125,7 @@ test('a broken file changes nothing: each fault is told with its path and withou
   ]);
   expect(agent.running.output().stderr).not.toContain(marker);
   // File sinks take up their files all the same: log rotation sends this signal too.
+  await until('the old file to be let go', () => !openPaths(pid).includes(agent.at('events.1')));
   agent.imds.show(scheduled);
   await until(
     'the event in the new file',
@@ -140,7 +144,7 @@ test('a broken file changes nothing: each fault is told with its path and withou
 });
 
 test('an unchanged file opens files anew and has suspended sinks try again, but begins nothing', async () => {
-  await using inbox = await openInbox({ answer: { status: 404 } });
+  await using inbox = await openInbox({ answer: { status: 401 } });
   const hook = { type: 'webhook', url: inbox.url, allowHttp: true };
   await using agent = await startReloadable({ sinks: { hook } });
   agent.imds.show(scheduled);
@@ -155,6 +159,9 @@ test('an unchanged file opens files anew and has suspended sinks try again, but 
   writeFileSync(agent.path, `# a comment\n${JSON.stringify({ sinks, ...others }, null, 2)}\n`);
   agent.hangUp();
   await inbox.received(asked + 1);
+  // A file that was rotated away is let go at once: until then, once removed, it would keep its room on the disk.
+  const { pid = 0 } = agent.running.child;
+  await until('the old file to be let go', () => !openPaths(pid).includes(agent.at('events.1')));
   agent.imds.show(started);
   await until('the next event in the new file', () => recordsIn(agent.at('events.jsonl')).length === 1);
   expect(agent.said('is unchanged')).toHaveLength(1);
@@ -207,12 +214,26 @@ test('several signals at once are one, and one that comes while the last is bein
   await using agent = await startReloadable();
   await until('the first record', () => recordsIn(agent.at('events.jsonl')).length === 1);
   agent.write({ heartbeatInterval: '2h' });
-  for (let times = 0; times < 5; times += 1) agent.hangUp();
+  // A moment apart, or the system itself makes them one.
+  for (let times = 0; times < 5; times += 1) {
+    agent.hangUp();
+    await delay(10);
+  }
   await until('the new run', () => starts(recordsIn(agent.at('events.jsonl'))).length === 2);
   agent.write({ heartbeatInterval: '3h' });
   agent.hangUp();
   await until('another run', () => starts(recordsIn(agent.at('events.jsonl'))).length === 3);
   expect(agent.said('is taken up')).toHaveLength(2);
+  for (let times = 0; times < 5; times += 1) {
+    agent.hangUp();
+    await delay(10);
+  }
+  await until('the answer', () => agent.said('is unchanged').length > 0);
+  agent.write({});
+  agent.hangUp();
+  await until('whatever comes behind them', () => agent.said('is taken up').length === 3);
+  // One, where nothing else keeps the machine busy.
+  expect(agent.said('is unchanged').length).toBeLessThan(5);
 });
 
 test('a good file that names a directory which cannot be used leads back to the one before', async () => {
