@@ -103,14 +103,13 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
     const signals = { signal: stop.delivering, attemptSignal: stop.attempting };
     await deliver(open, { outbox, wake, meters, clock, log, ...signals });
   };
-  const every = async (ms: number, work: () => void | Promise<void>): Promise<void> => {
-    for (;;) {
-      await clock.sleep(ms, stop.watching);
+  const every = async (ms: number, work: () => void | Promise<void>, firstMs = ms): Promise<void> => {
+    for (let waitMs = firstMs; ; waitMs = ms) {
+      await clock.sleep(waitMs, stop.watching);
       if (stop.watching.aborted) return;
       await work();
     }
   };
-  const prune = (): void => outbox.prune();
 
   log.info(
     { version, cause, sinks: sinks.map(({ name, type }) => `${name} (${type})`), boot },
@@ -121,10 +120,7 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
     announced,
     observer.refresh().then(() => every(refreshIntervalMs, observer.refresh)),
     announced.then(() => every(settings.heartbeatInterval, beat)),
-    clock
-      .sleep(firstPruneMs, stop.watching)
-      .then(prune)
-      .then(() => every(pruneIntervalMs, prune)),
+    every(pruneIntervalMs, () => outbox.prune(), firstPruneMs),
     watchOutbox({ outbox, wake, clock, signal: stop.delivering }),
     watchSecrets(settings.sinks, { outbox, wake, clock, log, signal: stop.delivering }),
   ];
