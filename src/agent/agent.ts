@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { type OpenSink, openSink } from '../sinks/index.ts';
+import { loadSinkKinds, type OpenSink } from '../sinks/index.ts';
 import { version } from '../version.ts';
 import { deliver } from './deliver.ts';
 import { bootId, openPollMark } from './host.ts';
@@ -16,7 +16,6 @@ import { resumeSuspended } from './resume.ts';
 import { watchSecrets } from './secret-watch.ts';
 import { heartbeatFacts, selfDraft, startedFacts } from './self-records.ts';
 import type { AgentSettings } from './settings.ts';
-import { openStatus } from './status.ts';
 import { orderlyStop } from './stop.ts';
 import { openWake } from './wake.ts';
 import { watchEvents } from './watch-events.ts';
@@ -65,7 +64,8 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
   resources.use(directory);
 
   const stop = orderlyStop(runtime.signal, clock, log);
-  const status = settings.status && (await openStatus(settings, settings.status));
+  // Loaded only here: an agent without a status page does not pay for one.
+  const status = settings.status && (await import('./status.ts')).openStatus(settings, settings.status);
   const meters = status?.meters ?? silentMeters;
   const wake = openWake();
   const { sizeMax, keepDelivered, keepDead } = settings.outbox;
@@ -73,8 +73,9 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
   const routes = Object.entries(settings.sinks).map(([name, { filter }]) => ({ name, filter }));
   const outbox = resources.use(new Outbox({ directory: settings.stateDir, routes, limits, clock, log }));
   const place = { imdsEndpoint: settings.imds.endpoint, version };
+  const kinds = await loadSinkKinds(Object.values(settings.sinks).map(({ type }) => type));
   const sinks = Object.entries(settings.sinks).map(([name, sink]) =>
-    openSink(name, sink, { ...place, memory: outbox.memoryOf(name) }),
+    kinds.open(name, sink, { ...place, memory: outbox.memoryOf(name) }),
   );
 
   const boot = bootId(clock.now());

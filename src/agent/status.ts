@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Meters } from './meters.ts';
-import type { Metrics } from './metrics.ts';
+import { type Metrics, openMetrics } from './metrics.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import { healthOf, readinessOf, type Standing } from './readiness.ts';
 import type { AgentSettings } from './settings.ts';
@@ -25,12 +25,11 @@ export interface Status {
   serve(runtime: StatusRuntime): Promise<void>;
 }
 
-/** Begins to count. What this takes is loaded only here, so that an agent without a status page does not pay for it. */
-export async function openStatus(
+/** Begins to count; nothing listens before `serve`. */
+export function openStatus(
   settings: AgentSettings,
   { listen }: NonNullable<AgentSettings['status']>,
-): Promise<Status> {
-  const { openMetrics } = await import('./metrics.ts');
+): Status {
   const metrics = openMetrics(Object.keys(settings.sinks));
   return {
     meters: metrics.meters,
@@ -39,7 +38,7 @@ export async function openStatus(
 }
 
 /** `/healthz` for a liveness probe, `/readyz` for readiness and people, `/metrics` for Prometheus. */
-export function statusPages(
+function statusPages(
   settings: AgentSettings,
   metrics: Metrics,
   runtime: Omit<StatusRuntime, 'signal' | 'log'>,

@@ -11,6 +11,7 @@ import { version } from '../../src/version.ts';
 import { issueCertificate } from '../support/certificate.ts';
 import { openInbox } from '../support/inbox.ts';
 import { runNode, startNode } from '../support/process.ts';
+import { readPrometheusPage } from '../support/prometheus-text.ts';
 import { recordsIn } from '../support/running-agent.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
@@ -73,7 +74,7 @@ it('finds the library of scenarios beside itself', async () => {
   expect(listed.stdout.trim().split('\n')).toHaveLength(names.length);
 });
 
-it('runs an agent that has loaded no SDK, no HTTP client and no emulator while nothing needed them', async () => {
+it('runs an agent that has loaded no SDK, no HTTP client, no metrics and no emulator while nothing needed them', async () => {
   await using imds = await startImdsEmulator();
   const events = join(directory.path, 'events.jsonl');
   const file = join(directory.path, 'agent.yaml');
@@ -90,8 +91,27 @@ it('runs an agent that has loaded no SDK, no HTTP client and no emulator while n
   const sources = sourcesOf(loadedIn(running.output().stderr));
   expect(sources).toContain('src/agent/agent.ts');
   const heavy =
-    /node_modules\/(@azure|undici|rhea|ws|thread-stream)\/|zod\/.*\/locales\/(?!en\.)|^src\/(emulators|consumer|audit)\//;
+    /node_modules\/(@azure|undici|rhea|ws|thread-stream|prom-client|@opentelemetry)\/|zod\/.*\/locales\/(?!en\.)|^src\/(emulators|consumer|audit)\//;
   expect(sources.filter((source) => heavy.test(source))).toEqual([]);
+});
+
+it('serves the status of an agent that asks for it, with no more of the metrics library than it uses', async () => {
+  await using imds = await startImdsEmulator();
+  const file = join(directory.path, 'status.yaml');
+  const stateDir = join(directory.path, 'status');
+  writeFileSync(file, JSON.stringify({ stateDir, imds: { endpoint: imds.url }, status: { listen: 0 } }));
+  await using agent = startNode(['--require', preload, seb, 'agent', '-c', file]);
+  await agent.until('the status is served');
+  const address = /"address":"([^"]+)"/.exec(agent.output().stderr)?.[1];
+  const page = await (await fetch(`http://${address}/metrics`)).text();
+  expect(readPrometheusPage(page).value('seb_document_age_seconds')).toBeGreaterThanOrEqual(0);
+  agent.child.kill('SIGTERM');
+  expect(await agent.ended()).toBe(0);
+  const sources = sourcesOf(loadedIn(agent.output().stderr));
+  expect(sources.filter((source) => source.endsWith('prom-client/lib/registry.js'))).toHaveLength(1);
+  const unused =
+    /node_modules\/(@opentelemetry|tdigest|prom-client\/lib\/(metrics|cluster|pushgateway|defaultMetrics))/;
+  expect(sources.filter((source) => unused.test(source))).toEqual([]);
 });
 
 it('signs in with the identity of the VM and delivers to a hub and to a webhook', async () => {
