@@ -5,7 +5,6 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import metadata from '../package.json' with { type: 'json' };
 import { configurationPage } from '../scripts/docs.ts';
-import { agentSettings } from '../src/agent/settings.ts';
 import { readArguments } from '../src/commands/arguments.ts';
 import { registry } from '../src/commands/registry.ts';
 import { parseConfiguration } from '../src/config/load.ts';
@@ -16,6 +15,7 @@ import { openInbox } from './support/inbox.ts';
 import { codeBlocks, commandLines, pageText } from './support/markdown.ts';
 import { runNode } from './support/process.ts';
 import { outgoing, sampleRecord } from './support/records.ts';
+import { agentSettings } from './support/sink-kinds.ts';
 import { projectRoot } from './support/source-files.ts';
 import { temporaryDirectory } from './support/temporary-directory.ts';
 

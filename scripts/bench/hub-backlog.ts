@@ -2,7 +2,10 @@
 import { fileURLToPath } from 'node:url';
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { messageOf } from '../../src/sinks/eventhubs-message.ts';
-import { openSink, sinkSettings } from '../../src/sinks/index.ts';
+import { loadSinkKinds } from '../../src/sinks/index.ts';
+
+const { open: openSink, settings: sinkSettings } = await loadSinkKinds();
+
 import { openPassingMemory } from '../../src/sinks/memory.ts';
 import type { OutgoingRecord } from '../../src/sinks/sink.ts';
 import { startNode } from '../../test/support/process.ts';

@@ -1,10 +1,40 @@
-// The settings of the agent, with those of every sink it knows.
+// The settings of the agent, with those of the sinks that it uses.
 import type * as z from 'zod';
 import { agentSchema } from '../config/agent.ts';
-import { sinkSettings } from '../sinks/index.ts';
+import { readConfiguration, validateConfiguration } from '../config/load.ts';
+import { loadSinkKinds, type SinkSettings } from '../sinks/index.ts';
 
-/** The schema of `agent.yaml`. */
-export const agentSettings = agentSchema(sinkSettings);
+type AgentSchema = ReturnType<typeof agentSchema<z.ZodType<SinkSettings>>>;
 
 /** What a valid `agent.yaml` says; durations in ms, sizes in bytes. */
-export type AgentSettings = z.output<typeof agentSettings>;
+export type AgentSettings = z.output<AgentSchema>;
+
+/**
+ * The schema of `agent.yaml`.
+ * @param content what the file says, for a schema that knows no more kinds of sinks than it names; every kind when
+ * not given
+ */
+export async function agentSettingsFor(content?: unknown): Promise<AgentSchema> {
+  return agentSchema((await loadSinkKinds(typesIn(content))).settings);
+}
+
+/**
+ * Reads and validates `agent.yaml`.
+ * @throws ConfigurationError
+ */
+export async function readAgentSettings(path: string): Promise<AgentSettings> {
+  const content = readConfiguration(path);
+  return validateConfiguration(content, path, await agentSettingsFor(content));
+}
+
+/** The types of sinks that unjudged content names. */
+function typesIn(content: unknown): string[] {
+  const sinks = childOf(content, 'sinks');
+  const values = typeof sinks === 'object' && sinks !== null ? Object.values(sinks) : [];
+  return values.map((sink) => childOf(sink, 'type')).filter((type) => typeof type === 'string');
+}
+
+const childOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;

@@ -2,7 +2,7 @@
 import { openImds } from '../agent/imds.ts';
 import type { AgentSettings } from '../agent/settings.ts';
 import { adviceOf } from '../core/advice.ts';
-import { openSink, type SinkSettings } from '../sinks/index.ts';
+import { loadSinkKinds, type SinkSettings } from '../sinks/index.ts';
 import { openPassingMemory } from '../sinks/memory.ts';
 import { version } from '../version.ts';
 import { complaintOf } from './complaint.ts';
@@ -32,7 +32,8 @@ const imdsCheck = (settings: AgentSettings['imds']): Check => ({
 export const sinkCheck = (name: string, settings: SinkSettings, imdsEndpoint: string): Check => ({
   name: `sink ${name}`,
   run: async (signal) => {
-    const { sink, type } = openSink(name, settings, {
+    const kinds = await loadSinkKinds([settings.type]);
+    const { sink, type } = kinds.open(name, settings, {
       imdsEndpoint,
       version,
       memory: openPassingMemory(),

@@ -44,8 +44,8 @@ export const check = defineCommand({
 
 async function checksOf(program: ProgramName, path: string): Promise<readonly Check[]> {
   if (program === 'agent') {
-    const { agentSettings } = await import('../agent/settings.ts');
-    return agentChecks(loadConfiguration(path, agentSettings));
+    const { readAgentSettings } = await import('../agent/settings.ts');
+    return agentChecks(await readAgentSettings(path));
   }
   const { consumerSettings } = await import('../consumer/settings.ts');
   return consumerChecks(loadConfiguration(path, consumerSettings));

@@ -1,8 +1,8 @@
 // `seb current`: what the instance metadata service says now, asked once.
 import { existsSync } from 'node:fs';
 import { openImds } from '../agent/imds.ts';
-import { agentSettings } from '../agent/settings.ts';
-import { loadConfiguration, parseConfiguration } from '../config/load.ts';
+import { agentSettingsFor, readAgentSettings } from '../agent/settings.ts';
+import { parseConfiguration } from '../config/load.ts';
 import type { ScheduledEvent } from '../core/document.ts';
 import { type CommandContext, defineCommand, textOption } from './command.ts';
 import { complaintOf } from './complaint.ts';
@@ -28,7 +28,7 @@ export const current = defineCommand({
     'Asking switches Scheduled Events on for the VM for a day, and the very first answer may take two minutes: see "seb agent --help" for what that changes.',
   ],
   async run(context) {
-    const { imds } = settingsFor(context);
+    const { imds } = await settingsFor(context);
     using client = openImds(imds);
     const poll = await client.poll(imds.firstTimeout, context.signal);
     if (poll.status === 'document') {
@@ -41,12 +41,13 @@ export const current = defineCommand({
 });
 
 /** The file's settings when there is a file, or the usual ones. */
-function settingsFor(context: CommandContext) {
+async function settingsFor(context: CommandContext) {
   const path = chosenFile(context, 'agent');
   const endpoint = textOption(context, 'endpoint');
   const asked = textOption(context, 'config') !== undefined || existsSync(path);
-  if (endpoint === undefined && asked) return loadConfiguration(path, agentSettings);
-  return parseConfiguration(JSON.stringify({ imds: { endpoint } }), '--endpoint', agentSettings);
+  if (endpoint === undefined && asked) return await readAgentSettings(path);
+  const text = JSON.stringify({ imds: { endpoint } });
+  return parseConfiguration(text, '--endpoint', await agentSettingsFor());
 }
 
 const nothingIn = (incarnation: string | null): string =>

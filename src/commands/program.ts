@@ -1,6 +1,6 @@
 // The two programs that have a configuration file, as commands choose between them.
 import type * as z from 'zod';
-import { loadConfiguration, readConfiguration } from '../config/load.ts';
+import { readConfiguration } from '../config/load.ts';
 import { type CommandContext, type CommandOptions, textOption, UsageError } from './command.ts';
 
 export type ProgramName = 'agent' | 'consumer';
@@ -48,7 +48,7 @@ export function programOf(path: string): ProgramName {
 
 /** Loads the schema of a program's file, and with it the settings of every sink. */
 export async function settingsOf(program: ProgramName): Promise<z.ZodType> {
-  if (program === 'agent') return (await import('../agent/settings.ts')).agentSettings;
+  if (program === 'agent') return await (await import('../agent/settings.ts')).agentSettingsFor();
   return (await import('../consumer/settings.ts')).consumerSettings;
 }
 
@@ -70,6 +70,6 @@ export async function settingsHelp(program: ProgramName): Promise<[key: string, 
  * @throws ConfigurationError
  */
 export async function loadAgentSettings(context: CommandContext) {
-  const { agentSettings } = await import('../agent/settings.ts');
-  return loadConfiguration(chosenFile(context, 'agent'), agentSettings);
+  const { readAgentSettings } = await import('../agent/settings.ts');
+  return await readAgentSettings(chosenFile(context, 'agent'));
 }

@@ -1,7 +1,7 @@
 // Keeps the agent running through changes of its configuration file: SIGHUP has it read anew.
 import { isDeepStrictEqual } from 'node:util';
 import { type AgentControls, runAgent } from '../agent/agent.ts';
-import { type AgentSettings, agentSettings } from '../agent/settings.ts';
+import { type AgentSettings, agentSettingsFor } from '../agent/settings.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigurationError, readConfiguration, validateConfiguration } from '../config/load.ts';
 import type { Log } from '../log.ts';
@@ -25,7 +25,7 @@ const sameWishMs = 100;
  */
 export async function runThroughReloads(path: string, context: CommandContext): Promise<number> {
   const hangups = openHangups(context);
-  let current = readValid(path);
+  let current = await readValid(path);
   let proven: Configuration | null = null;
   for (let cause: 'start' | 'reload' = 'start'; ; cause = 'reload') {
     const log = openProgramLog('agent', current.settings);
@@ -57,8 +57,10 @@ function openReload(path: string, running: Configuration, log: Log): Reload {
   const ending = new AbortController();
   let controls: AgentControls | null = null;
   let next: Configuration | null = null;
-  const hangup = (): void => {
-    const found = tryRead(path, log);
+  // One signal after the other, because what one finds counts for the next.
+  let reading = Promise.resolve();
+  const takeUp = async (): Promise<void> => {
+    const found = await tryRead(path, log);
     // A run that is about to end has let go of its files, and its sinks are woken by the next.
     const inHand = ending.signal.aborted ? null : controls;
     inHand?.reopen();
@@ -77,21 +79,23 @@ function openReload(path: string, running: Configuration, log: Log): Reload {
     control: (given) => {
       controls = given;
     },
-    hangup,
+    hangup: () => {
+      reading = reading.then(takeUp);
+    },
     next: () => next,
   };
 }
 
 /** @throws ConfigurationError */
-function readValid(path: string): Configuration {
+async function readValid(path: string): Promise<Configuration> {
   const content = readConfiguration(path);
-  return { content, settings: validateConfiguration(content, path, agentSettings) };
+  return { content, settings: validateConfiguration(content, path, await agentSettingsFor(content)) };
 }
 
 /** @returns null for a file that cannot be used; the log says why, one line for each fault */
-function tryRead(path: string, log: Log): Configuration | null {
+async function tryRead(path: string, log: Log): Promise<Configuration | null> {
   try {
-    return readValid(path);
+    return await readValid(path);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     for (const fault of error.faults) {

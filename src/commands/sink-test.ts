@@ -6,7 +6,7 @@ import { adviceOf } from '../core/advice.ts';
 import type { Outcome } from '../core/delivery.ts';
 import { type Observer, unknownObserver } from '../core/observer.ts';
 import { agentRecord, encodeRecord } from '../core/record.ts';
-import { type OpenSink, openSink, sinkTypes } from '../sinks/index.ts';
+import { loadSinkKinds } from '../sinks/index.ts';
 import { openPassingMemory } from '../sinks/memory.ts';
 import type { OutgoingRecord } from '../sinks/sink.ts';
 import { version } from '../version.ts';
@@ -64,20 +64,25 @@ async function testSink(name: string, settings: AgentSettings, signal: AbortSign
   const given = settings.sinks[name];
   if (given === undefined) throw new Error('the sink was chosen from the file');
   const memory = openPassingMemory();
-  const open = openSink(name, given, { imdsEndpoint: settings.imds.endpoint, version, memory });
+  const kinds = await loadSinkKinds([given.type]);
+  const open = kinds.open(name, given, { imdsEndpoint: settings.imds.endpoint, version, memory });
   await using sink = open.sink;
   const observer = await observerWithin(introductionMs, settings, signal);
   const outgoing = testRecord(name, observer);
   const begunAt = performance.now();
   const outcome = await sink.send(outgoing, signal);
   const durationMs = Math.round(performance.now() - begunAt);
-  return { sink: name, type: open.type, durationMs, ...described(outcome, open) };
+  const note = kinds.types.get(open.type)?.testNote;
+  return { sink: name, type: open.type, durationMs, ...described(outcome, open.type, note) };
 }
 
-function described(outcome: Outcome, { type }: OpenSink): Pick<TestResult, 'outcome' | 'reason' | 'detail'> {
+function described(
+  outcome: Outcome,
+  type: string,
+  note = 'the sink took the test record',
+): Pick<TestResult, 'outcome' | 'reason' | 'detail'> {
   if (outcome.status === 'delivered') {
-    const detail = sinkTypes.get(type)?.testNote ?? 'the sink took the test record';
-    return { outcome: outcome.status, reason: null, detail };
+    return { outcome: outcome.status, reason: null, detail: note };
   }
   return { outcome: outcome.status, reason: outcome.reason, detail: adviceOf(outcome.reason, type) };
 }

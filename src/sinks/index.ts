@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { DeliveryPolicy } from '../core/delivery.ts';
 import type { RecordFilter } from '../core/filter.ts';
 import { filterSettings } from './filter-settings.ts';
-import * as types from './registry.ts';
+import * as registry from './registry.ts';
 import type { Sink, SinkContext, SinkType } from './sink.ts';
 
 type SettingsOf<Definition> =
@@ -11,8 +11,10 @@ type SettingsOf<Definition> =
     ? z.output<Settings> & { readonly type: Type; readonly filter: RecordFilter }
     : never;
 
+type Loaders = typeof registry;
+
 /** The parsed settings of one sink, told apart by `type`. */
-export type SinkSettings = SettingsOf<(typeof types)[keyof typeof types]>;
+export type SinkSettings = SettingsOf<Awaited<ReturnType<Loaders[keyof Loaders]>>>;
 
 /** A sink ready for deliveries, with what its deliveries are judged by. */
 export interface OpenSink {
@@ -23,12 +25,44 @@ export interface OpenSink {
   readonly sink: Sink;
 }
 
-/** Every kind of sink, by its `type`, in alphabetical order. */
-export const sinkTypes: ReadonlyMap<string, SinkType> = new Map(
-  Object.values<SinkType>(types).map((definition) => [definition.type, definition]),
-);
+/** Some kinds of sinks, loaded. */
+export interface SinkKinds {
+  /** By `type`, in alphabetical order. */
+  readonly types: ReadonlyMap<string, SinkType>;
+  /** The schema of one sink of these kinds in a configuration file. */
+  readonly settings: z.ZodType<SinkSettings>;
+  /**
+   * Opens a sink; does no I/O.
+   * @param name the sink's name in the configuration file
+   * @param settings as `settings` parsed them
+   */
+  open(name: string, settings: SinkSettings, context: SinkContext): OpenSink;
+}
 
-const settingsOf = (definition: SinkType) =>
+const loaders: Readonly<Record<string, () => Promise<SinkType>>> = registry;
+
+/**
+ * Loads kinds of sinks: an agent pays only for those that it uses, because the schema and the code of each cost it
+ * memory and its first poll time.
+ * @param wanted their types; those that do not exist are passed over, and when none is left all there are come
+ */
+export async function loadSinkKinds(wanted: readonly string[] = []): Promise<SinkKinds> {
+  const known = Object.entries(loaders).filter(([type]) => wanted.includes(type));
+  const chosen = known.length === 0 ? Object.entries(loaders) : known;
+  const types = new Map(await Promise.all(chosen.map(async ([type, load]) => [type, await load()] as const)));
+  return {
+    types,
+    settings: settingsOf([...types.values()]),
+    open: (name, settings, context) => {
+      const definition = types.get(settings.type);
+      if (definition === undefined) throw new Error(`sinks of type ${settings.type} were not loaded`);
+      const { type, policy } = definition;
+      return { name, type, policy, filter: settings.filter, sink: definition.open(settings, context) };
+    },
+  };
+}
+
+const memberOf = (definition: SinkType) =>
   definition.settings
     .safeExtend({
       type: z.literal(definition.type).describe(definition.summary),
@@ -36,26 +70,12 @@ const settingsOf = (definition: SinkType) =>
     })
     .meta({ title: definition.type });
 
-type Member = ReturnType<typeof settingsOf>;
+type Member = ReturnType<typeof memberOf>;
 
-/** The schema of one sink in a configuration file. */
-export const sinkSettings = z.discriminatedUnion(
-  'type',
-  [...sinkTypes.values()].map(settingsOf) as [Member, ...Member[]],
-  { error: (issue) => (issue.code === 'invalid_union' ? unknownType() : undefined) },
-  // The members are listed at run time, so the compiler has to be told what they are.
-) as unknown as z.ZodType<SinkSettings>;
+const settingsOf = (definitions: readonly SinkType[]) =>
+  z.discriminatedUnion('type', definitions.map(memberOf) as [Member, ...Member[]], {
+    error: (issue) => (issue.code === 'invalid_union' ? unknownType() : undefined),
+    // The members are listed at run time, so the compiler has to be told what they are.
+  }) as unknown as z.ZodType<SinkSettings>;
 
-const unknownType = () => `Expected a type of sink that there is: ${[...sinkTypes.keys()].join(', ')}`;
-
-/**
- * Opens a sink; does no I/O.
- * @param name the sink's name in the configuration file
- * @param settings as `sinkSettings` parsed them
- */
-export function openSink(name: string, settings: SinkSettings, context: SinkContext): OpenSink {
-  const definition = sinkTypes.get(settings.type);
-  if (definition === undefined) throw new Error(unknownType());
-  const { type, policy } = definition;
-  return { name, type, policy, filter: settings.filter, sink: definition.open(settings, context) };
-}
+const unknownType = () => `Expected a type of sink that there is: ${Object.keys(loaders).join(', ')}`;

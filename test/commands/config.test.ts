@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { agentSettings } from '../../src/agent/settings.ts';
 import { runCommandLine } from '../support/command-line.ts';
+import { agentSettings } from '../support/sink-kinds.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const marker = 'MARKER-OF-A-SECRET';

@@ -112,15 +112,14 @@ describe.concurrent('Ctrl-C', { timeout }, () => {
     await expectNothingLeft(demo);
   });
 
-  it('leaves nothing behind when it comes twice', async () => {
+  it('leaves nothing behind when it comes twice, however far the end has come by then', async () => {
     await using demo = startDemo();
     await demo.until('instance metadata');
     demo.child.kill('SIGINT');
     // Sooner, the program takes it for the same wish, which came from the terminal and from npm; later, it is over.
-    await delay(1_000);
+    await delay(300);
     demo.child.kill('SIGINT');
     expect(await demo.ended()).toBe(130);
-    expect(demo.output().stdout).not.toContain('Interrupted');
     await expectNothingLeft(demo);
   });
 });

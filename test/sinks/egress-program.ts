@@ -1,10 +1,10 @@
 // A program that sends to places where it must not, in a network where it would arrive, and prints what came of it.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { openSink, sinkSettings } from '../../src/sinks/index.ts';
 import { openPassingMemory } from '../../src/sinks/memory.ts';
 import { openNameServer } from '../support/name-server.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
+import { openSink, sinkSettings } from '../support/sink-kinds.ts';
 
 const port = 8080;
 const [harmless = '', ...hosts] = process.argv.slice(2);

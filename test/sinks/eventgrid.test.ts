@@ -2,11 +2,11 @@
 import { HTTP } from 'cloudevents';
 import { describe, expect, it } from 'vitest';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
-import { sinkSettings } from '../../src/sinks/index.ts';
 import { openPassingMemory } from '../../src/sinks/memory.ts';
 import type { OutgoingRecord } from '../../src/sinks/sink.ts';
 import { openInbox } from '../support/inbox.ts';
 import { outgoingRecords } from '../support/records.ts';
+import { sinkSettings } from '../support/sink-kinds.ts';
 import { keepsTheHttpContract } from './http-contract.ts';
 import { marker } from './http-subject.ts';
 import { openFromSettings, patience } from './sink-contract.ts';

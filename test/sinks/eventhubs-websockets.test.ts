@@ -1,13 +1,13 @@
 // The Event Hubs sink over websockets: the real SDK against the emulator, directly and through a real proxy.
 import { describe, expect, it } from 'vitest';
 import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
-import { sinkSettings } from '../../src/sinks/index.ts';
 import { issueCertificate, trust } from '../support/certificate.ts';
 import { openInbox } from '../support/inbox.ts';
 import { openProxy, type ProxyOptions } from '../support/proxy.ts';
 import { outgoing, outgoingRecords, sampleRecord } from '../support/records.ts';
 import { withSecondTry } from '../support/second-try.ts';
 import { listenSilently } from '../support/silent-server.ts';
+import { sinkSettings } from '../support/sink-kinds.ts';
 import { until } from '../support/until.ts';
 import { openFromSettings, patience } from './sink-contract.ts';
 

@@ -7,11 +7,11 @@ import {
   type EventHubsEmulatorOptions,
   startEventHubsEmulator,
 } from '../../src/emulators/eventhubs/emulator.ts';
-import { sinkSettings } from '../../src/sinks/index.ts';
 import { watchClientSockets } from '../support/client-sockets.ts';
 import { runNode } from '../support/process.ts';
 import { outgoing, sampleLife, sampleRecord } from '../support/records.ts';
 import { listenSilently } from '../support/silent-server.ts';
+import { sinkSettings } from '../support/sink-kinds.ts';
 import { until } from '../support/until.ts';
 import {
   keepsTheContractOfWaiting,

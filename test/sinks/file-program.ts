@@ -1,7 +1,8 @@
 // A program that sends a short, a very long and a short record to a file sink, and prints each outcome.
-import { openSink, sinkSettings } from '../../src/sinks/index.ts';
+
 import { openPassingMemory } from '../../src/sinks/memory.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
+import { openSink, sinkSettings } from '../support/sink-kinds.ts';
 
 const settings = sinkSettings.parse({ type: 'file', path: process.argv[2] });
 const { sink } = openSink('local', settings, {

@@ -1,7 +1,7 @@
 // The settings of HTTP sinks: what a file may say about TLS and proxies.
 import { describe, expect, it } from 'vitest';
 import { plainSecrets } from '../../src/config/secret.ts';
-import { sinkSettings } from '../../src/sinks/index.ts';
+import { sinkSettings } from '../support/sink-kinds.ts';
 
 const parse = (more: object) => sinkSettings.safeParse({ type: 'webhook', url: 'https://x.test', ...more });
 

@@ -12,13 +12,13 @@ registerHooks({
   },
 });
 
-const { openSink, sinkSettings } = await import('../../src/sinks/index.ts');
+const { loadSinkKinds } = await import('../../src/sinks/index.ts');
 const { outgoing, sampleRecord } = await import('../support/records.ts');
 
 const context = { imdsEndpoint: 'http://127.0.0.1:9', version: '1.0.0', memory: openPassingMemory() };
-const sinks = (JSON.parse(process.argv[2] ?? '[]') as unknown[]).map(
-  (given) => openSink('under-test', sinkSettings.parse(given), context).sink,
-);
+const given = JSON.parse(process.argv[2] ?? '[]') as { type: string }[];
+const kinds = await loadSinkKinds(given.map(({ type }) => type));
+const sinks = given.map((each) => kinds.open('under-test', kinds.settings.parse(each), context).sink);
 const opened = [...packages];
 for (const sink of sinks) {
   const outcome = await sink.send(outgoing(sampleRecord()), new AbortController().signal);

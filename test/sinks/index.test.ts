@@ -6,9 +6,9 @@ import { agentSchema } from '../../src/config/agent.ts';
 import { parseConfiguration } from '../../src/config/load.ts';
 import { dataPolicy } from '../../src/core/delivery.ts';
 import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
-import { sinkSettings, sinkTypes } from '../../src/sinks/index.ts';
 import { openInbox } from '../support/inbox.ts';
 import { runNode } from '../support/process.ts';
+import { sinkSettings, sinkTypes } from '../support/sink-kinds.ts';
 import { openFromSettings } from './sink-contract.ts';
 
 describe('the settings of a sink', () => {

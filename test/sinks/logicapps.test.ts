@@ -1,10 +1,10 @@
 // The Logic Apps sink: the contract of HTTP sinks, its request, and the VM's identity in place of a signature.
 import { expect, it } from 'vitest';
 import { type ImdsEmulatorOptions, startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
-import { sinkSettings } from '../../src/sinks/index.ts';
 import { openPassingMemory } from '../../src/sinks/memory.ts';
 import { openInbox } from '../support/inbox.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
+import { sinkSettings } from '../support/sink-kinds.ts';
 import { keepsTheHttpContract } from './http-contract.ts';
 import { openFromSettings, patience } from './sink-contract.ts';
 

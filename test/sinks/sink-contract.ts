@@ -2,10 +2,11 @@
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { openSink, type SinkSettings, sinkSettings } from '../../src/sinks/index.ts';
+import type { SinkSettings } from '../../src/sinks/index.ts';
 import { openPassingMemory } from '../../src/sinks/memory.ts';
 import type { OutgoingRecord, Sink, SinkContext } from '../../src/sinks/sink.ts';
 import { outgoing, outgoingRecords, sampleRecord } from '../support/records.ts';
+import { openSink, sinkSettings } from '../support/sink-kinds.ts';
 
 /** A sink with a real other end, as a test of this contract needs it. */
 export interface SinkSubject extends AsyncDisposable {

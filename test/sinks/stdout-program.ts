@@ -1,7 +1,8 @@
 // A program that sends records to its standard output for ever, and says on standard error when one fails.
-import { openSink, sinkSettings } from '../../src/sinks/index.ts';
+
 import { openPassingMemory } from '../../src/sinks/memory.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
+import { openSink, sinkSettings } from '../support/sink-kinds.ts';
 
 const settings = sinkSettings.parse({ type: 'stdout' });
 const { sink } = openSink('console', settings, {

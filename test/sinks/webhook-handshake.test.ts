@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Outcome } from '../../src/core/delivery.ts';
-import { sinkSettings } from '../../src/sinks/index.ts';
 import type { Inbox, InboxAnswer } from '../support/inbox.ts';
 import { openInbox } from '../support/inbox.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
+import { sinkSettings } from '../support/sink-kinds.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { openPair } from './http-subject.ts';
 import { openFromSettings, patience } from './sink-contract.ts';

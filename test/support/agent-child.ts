@@ -1,9 +1,9 @@
 // An agent in a process of its own: state directory, endpoint and, as JSON, more settings are its arguments.
 import { join } from 'node:path';
 import { runAgent } from '../../src/agent/agent.ts';
-import { agentSettings } from '../../src/agent/settings.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openLog } from '../../src/log.ts';
+import { agentSettings } from './sink-kinds.ts';
 
 const [directory = '', endpoint = '', more = '{}'] = process.argv.slice(2);
 const { sinks, imds, ...others } = JSON.parse(more) as { sinks?: object; imds?: object };

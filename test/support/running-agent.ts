@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AgentControls, type AgentEnd, type AgentRuntime, runAgent } from '../../src/agent/agent.ts';
-import { agentSettings } from '../../src/agent/settings.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { BridgeRecord, EventData } from '../../src/core/record.ts';
 import { type RecordingLog, recordingLog } from './recording-log.ts';
+import { agentSettings } from './sink-kinds.ts';
 import { until } from './until.ts';
 
 export interface RunningAgent extends AsyncDisposable {

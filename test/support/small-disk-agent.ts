@@ -2,9 +2,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { runAgent } from '../../src/agent/agent.ts';
-import { agentSettings } from '../../src/agent/settings.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openLog } from '../../src/log.ts';
+import { agentSettings } from './sink-kinds.ts';
 import { obey } from './small-disk.ts';
 
 const [disk = '', endpoint = '', url = ''] = process.argv.slice(2);

@@ -5,10 +5,10 @@ import { Outbox } from '../../src/agent/outbox/outbox.ts';
 import { openWake } from '../../src/agent/wake.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
-import { openSink, sinkSettings } from '../../src/sinks/index.ts';
 import { openPassingMemory } from '../../src/sinks/memory.ts';
 import { streamFilter } from '../../src/sinks/sink.ts';
 import { announcement, day } from './outboxes.ts';
+import { openSink, sinkSettings } from './sink-kinds.ts';
 
 export interface WebhookQueues extends AsyncDisposable {
   readonly outbox: Outbox;

@@ -1,7 +1,7 @@
 // The demo's agents: real ones, each with a VM, a state directory, a hub and a webhook of its own.
 import { join } from 'node:path';
 import { type AgentEnd, runAgent } from '../../agent/agent.ts';
-import { agentSettings } from '../../agent/settings.ts';
+import { agentSettingsFor } from '../../agent/settings.ts';
 import { systemClock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 
@@ -47,7 +47,8 @@ export function startFleet(
   const ends: Promise<AgentEnd>[] = [];
   const start = (vm: string): void => {
     const log = logOf((level, message, fields) => hear({ vm, level, message, fields }));
-    const end = runAgent(settingsOf(vm, places), { clock: systemClock, log, signal: stop.signal });
+    const runtime = { clock: systemClock, log, signal: stop.signal };
+    const end = settingsOf(vm, places).then((settings) => runAgent(settings, runtime));
     ends.push(end);
     end.then((ended) => failed.resolve(reasonOf(ended)), failed.reject);
   };
@@ -79,16 +80,17 @@ const reasonOf = (end: AgentEnd): string => (end.ok ? 'an agent stopped' : end.r
 // Fast enough for the sped-up phases, and within what IMDS allows.
 const pollInterval = '400ms';
 
-function settingsOf(vm: string, places: FleetPlaces) {
+async function settingsOf(vm: string, places: FleetPlaces) {
   const { connectionString, eventHubName, webhookUrl: url } = places;
-  return agentSettings.parse({
+  const written = {
     stateDir: join(places.directory, vm),
     imds: { endpoint: places.endpointOf(vm), pollInterval },
     sinks: {
       fleet: { type: 'eventhubs', connectionString, eventHubName },
       hook: { type: 'webhook', url, allowHttp: true },
     },
-  });
+  };
+  return (await agentSettingsFor(written)).parse(written);
 }
 
 type Hear = (level: AgentWord['level'], message: string, fields: AgentWord['fields']) => void;
