@@ -139,25 +139,51 @@ const slackClasses: readonly (readonly [RegExp, string])[] = [
   [/error|failed|unavailable|timeout/, 'Slack failed; it will be tried again'],
 ];
 
-// Whoever may send has one of these roles; the first thing to look at when an identity is refused.
-const roles: Readonly<Record<string, string>> = {
-  eventhubs:
-    'check the key, or give the identity the role "Azure Event Hubs Data Sender" on the hub or its namespace; a new role takes some minutes',
-  eventgrid:
-    'check the key, or give the identity the role "EventGrid Data Sender" on the topic; a new role takes some minutes',
-  logicapps:
-    'copy the URL of the trigger again, or add an authorization policy for the identity to the workflow’s trigger',
+type Sentences = Readonly<Partial<Record<DeliveryReason, string>>>;
+
+const refused = (help: string): Sentences => {
+  const sentence = `the receiver does not accept who we are; ${help}`;
+  return { unauthorized: sentence, 'http-401': sentence, 'http-403': sentence };
 };
 
-const isRefusal = (reason: string): boolean => ['unauthorized', 'http-401', 'http-403'].includes(reason);
+const closedPort =
+  'the namespace cannot be reached; where port 5671 is closed, set `transport: websockets`, and `proxy` if there is one';
+
+/** What is best said in the words of one kind of sink: the role that may be missing comes first. */
+const ofSink: Readonly<Record<string, Sentences>> = {
+  eventhubs: {
+    ...refused(
+      'check the key, or give the identity the role "Azure Event Hubs Data Sender" on the hub or its namespace; a new role takes some minutes',
+    ),
+    'not-found': 'the namespace has no hub of that name; check `eventHubName`',
+    'connection-refused': closedPort,
+    'host-unreachable': closedPort,
+    timeout: closedPort,
+    protocol: 'what answers is no event hub but speaks HTTP, perhaps a proxy on the way; check `proxy`',
+  },
+  eventgrid: {
+    ...refused(
+      'check the key, or give the identity the role "EventGrid Data Sender" on the topic; a new role takes some minutes',
+    ),
+    'http-400': 'the topic does not take CloudEvents; make one whose input schema is CloudEventSchemaV1_0',
+  },
+  logicapps: {
+    ...refused(
+      'copy the URL of the trigger again, or add an authorization policy for the identity to the workflow’s trigger',
+    ),
+    'http-400':
+      'the record does not fit the schema of the trigger; take the schema out, or use the published one',
+    'http-404': 'the workflow or its trigger is gone or switched off; copy the URL of the trigger again',
+  },
+};
 
 /**
  * One sentence without its full stop: what happened, and what to do.
  * @param sinkType the `type` of the sink, which knows the role that may be missing
  */
 export function adviceOf(reason: DeliveryReason, sinkType: string): string {
-  const role = roles[sinkType];
-  if (role !== undefined && isRefusal(reason)) return `the receiver does not accept who we are; ${role}`;
+  const own = ofSink[sinkType]?.[reason];
+  if (own !== undefined) return own;
   if (reason.startsWith('http-')) return ofStatus(Number(reason.slice('http-'.length)));
   if (reason.startsWith('slack-')) return ofSlack(reason.slice('slack-'.length) as SlackError);
   return sentences[reason as NamedReason];

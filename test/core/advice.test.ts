@@ -29,9 +29,16 @@ describe('advice', () => {
     ['eventgrid', 'http-401', 'EventGrid Data Sender'],
     ['eventgrid', 'http-403', 'EventGrid Data Sender'],
     ['logicapps', 'http-401', 'authorization policy'],
-  ] as const)('names to %s, refused with %s, what its identity lacks', (type, reason, role) => {
-    expect(adviceOf(reason, type)).toContain(role);
-  });
+    ['logicapps', 'http-404', 'copy the URL of the trigger again'],
+    ['eventgrid', 'http-400', 'CloudEventSchemaV1_0'],
+    ['eventhubs', 'not-found', 'eventHubName'],
+    ['eventhubs', 'timeout', 'transport: websockets'],
+  ] as const)(
+    'tells %s, for which %s has a meaning of its own, what helps there: %s',
+    (type, reason, help) => {
+      expect(adviceOf(reason, type)).toContain(help);
+    },
+  );
 
   it.each([
     ['http-301', 'login page'],
