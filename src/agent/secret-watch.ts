@@ -10,61 +10,49 @@ export interface SecretWatchRuntime extends ResumeRuntime {
 }
 
 const lookIntervalMs = 5_000;
-// An attempt that began with the old secret may take two minutes, and suspends the sink only at its end.
-const freshLooks = 26;
 
-/** Looks every 5 s until `signal` aborts; returns at once when no sink has such a file. */
+/**
+ * Looks every 5 s until `signal` aborts, and only at the files of sinks that are suspended. What they looked like is
+ * known from the start, or from the last time that the sink was suspended: so a change that came while the last
+ * attempt was in hand counts too, and one that the sink got on with costs one attempt at most.
+ */
 export async function watchSecrets(
   sinks: AgentSettings['sinks'],
   runtime: SecretWatchRuntime,
 ): Promise<void> {
-  const { clock, signal } = runtime;
+  const { clock, outbox, signal } = runtime;
   const files = new Map(Object.entries(sinks).map(([name, sink]) => [name, filesOf(sink)] as const));
-  const paths = [...new Set([...files.values()].flat())];
-  if (paths.length === 0) return;
-  let known = await stamps(paths, signal);
-  const looksLeft = new Map<string, number>();
+  if ([...files.values()].every((paths) => paths.length === 0)) return;
+  const known = new Map<string, string>();
+  for (const [name, paths] of files) known.set(name, await stampOf(paths, signal));
   for (;;) {
     await clock.sleep(lookIntervalMs, signal);
     if (signal.aborted) return;
-    const seen = await stamps(paths, signal);
-    if (signal.aborted) return;
-    for (const [name, own] of files) {
-      if (own.some((path) => seen.get(path) !== known.get(path))) looksLeft.set(name, freshLooks);
+    for (const name of outbox.suspended()) {
+      const stamp = await stampOf(files.get(name) ?? [], signal);
+      if (signal.aborted) return;
+      if (stamp === (known.get(name) ?? '')) continue;
+      // A receiver that asked for a wait is not bothered before: the change is kept until then.
+      const resumed = resumeSuspended([name], 'one of its files changed', runtime);
+      if (resumed.length > 0) known.set(name, stamp);
     }
-    known = seen;
-    resumeMended(looksLeft, runtime);
   }
 }
-
-/** Each sink whose files changed lately is woken once, as soon as it is found suspended. */
-function resumeMended(looksLeft: Map<string, number>, runtime: ResumeRuntime): void {
-  if (looksLeft.size === 0) return;
-  for (const name of resumeSuspended([...looksLeft.keys()], 'one of its files changed', runtime)) {
-    looksLeft.delete(name);
-  }
-  for (const [name, left] of looksLeft) {
-    if (left <= 1) looksLeft.delete(name);
-    else looksLeft.set(name, left - 1);
-  }
-}
-
-type Stamps = ReadonlyMap<string, string>;
 
 /** Not awaited beyond the end: a file system that hangs holds a thread, but not the agent. */
-async function stamps(paths: readonly string[], signal: AbortSignal): Promise<Stamps> {
-  const { promise: ended, resolve: end } = Promise.withResolvers<Stamps>();
-  const stop = (): void => end(new Map());
+async function stampOf(paths: readonly string[], signal: AbortSignal): Promise<string> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+  const stop = (): void => end('');
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) stop();
-  const looked = Promise.all(paths.map(async (path) => [path, await stampOf(path)] as const));
-  const found = await Promise.race([looked.then((pairs) => new Map(pairs)), ended]);
+  const looked = Promise.all(paths.map(stampOfFile)).then((stamps) => stamps.join());
+  const stamp = await Promise.race([looked, ended]);
   signal.removeEventListener('abort', stop);
-  return found;
+  return stamp;
 }
 
 /** Changes with the content, the rights and the file itself; `stat` follows links, as those of mounted secrets. */
-async function stampOf(path: string): Promise<string> {
+async function stampOfFile(path: string): Promise<string> {
   try {
     const { ino, size, mtimeMs, ctimeMs } = await disk.stat(path);
     return `${ino} ${size} ${mtimeMs} ${ctimeMs}`;

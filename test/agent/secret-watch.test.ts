@@ -143,6 +143,24 @@ test('a secret that changes while an attempt with the old one is in hand wakes t
   expect(suspensions(agent)).toHaveLength(1);
 });
 
+test('a change that the sink got on with costs one attempt when it is suspended later, and no more', async () => {
+  using directory = temporaryDirectory();
+  const file = join(directory.path, 'token');
+  writeFileSync(file, 'old');
+  await using imds = await startImdsEmulator();
+  await using inbox = await openInbox();
+  const hook = { type: 'webhook', url: inbox.url, allowHttp: true, headers: { 'x-token': { file } } };
+  await using agent = startAgent(join(directory.path, 'state'), imds.url, { sinks: { hook } }, { clock });
+  await until('polls', () => imds.requests.length > 2);
+  writeFileSync(file, 'new');
+  inbox.answer({ status: 401 });
+  imds.show(scheduled);
+  await inbox.received(2);
+  const start = performance.now();
+  await until('many looks', () => performance.now() - start > 500);
+  expect([inbox.requests.length, wakings(agent).length]).toEqual([2, 1]);
+});
+
 /** A receiver that takes the token `new` only, and answers nobody before it is told to. */
 async function slowJudge() {
   const tokens: unknown[] = [];

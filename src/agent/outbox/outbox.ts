@@ -22,6 +22,7 @@ import {
   wakeSink,
   wakeSuspendedSinks,
 } from './queue.ts';
+import { suspendedSinks } from './rest.ts';
 import { makeRoom, type OutboxLimits, prune } from './retention.ts';
 import { putMeta, readMeta, type StoredDelivery } from './rows.ts';
 import { openSinkMemories, pruneMemories, type SinkMemories } from './sink-memory.ts';
@@ -137,6 +138,12 @@ export class Outbox implements Disposable {
     const now = this.#options.clock.now();
     this.#flush();
     this.#storage.write((database) => transaction(database, () => wakeSink(database, sink, now)));
+  }
+
+  /** The sinks that are suspended: cheap to ask. None while the file cannot be read. */
+  suspended(): readonly string[] {
+    const found = this.#storage.read(suspendedSinks);
+    return found.ok ? found.value : [];
   }
 
   /** How each sink's queue stands. */
