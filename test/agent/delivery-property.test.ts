@@ -116,6 +116,6 @@ test('no record leaves its queue unless it is delivered, dead or superseded; the
       await drain(world);
       expectWhole(world, chosen);
     }),
-    { numRuns: 200, endOnFailure: true },
+    { numRuns: 400, endOnFailure: true },
   );
 });

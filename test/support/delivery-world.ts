@@ -31,7 +31,7 @@ export interface Known {
   attempts: number;
   /** The sink's last word on it. */
   answer: Outcome['status'] | null;
-  /** Not before this time, as the answer to it says by itself. */
+  /** Not before this time, because what the answer to it said takes so long to mend. */
   notBefore: number;
 }
 
@@ -92,7 +92,7 @@ export function openWorld(directory: string, options: WorldOptions): World {
       if (record === undefined || row === undefined) throw new Error(`not waiting: ${JSON.stringify(facts)}`);
       const isTried = record.attempts > 0;
       check(!(isTried && isAhead(row.dueAt, now)), 'an attempt before its due time', facts);
-      check(!isAhead(record.notBefore, now), 'an attempt before what its answer asked for', facts);
+      check(!isAhead(record.notBefore, now), 'an attempt before its fault can be mended', facts);
       const isLimited = isTried || rest.suspended;
       check(
         !(isLimited && now - record.queuedAt >= options.policy.ageMsMax),
@@ -114,10 +114,12 @@ export function openWorld(directory: string, options: WorldOptions): World {
     record.answer = outcome.status;
     const asked = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0;
     if (asked > 0) Object.assign(rest, { pausedUntil: now + asked, suspendedUntil: 0, suspended: false });
-    if (outcome.status === 'retryable') record.notBefore = now + Math.max(asked, outcome.delayMsMin ?? 0);
+    const floorMs = outcome.status === 'retryable' ? (outcome.delayMsMin ?? 0) : 0;
+    if (floorMs > 0) record.notBefore = now + floorMs;
     if (outcome.status === 'unavailable') {
       const probeMs = outcome.passing === true ? asked : options.policy.probeIntervalMs;
-      Object.assign(rest, { suspendedUntil: now + Math.max(probeMs, asked), suspended: true });
+      const pausedUntil = asked > 0 ? now + asked : 0;
+      Object.assign(rest, { pausedUntil, suspendedUntil: now + Math.max(probeMs, asked), suspended: true });
     }
     if (outcome.status === 'delivered' || outcome.status === 'rejected') {
       Object.assign(rest, { pausedUntil: 0, suspendedUntil: 0, suspended: false });
@@ -125,10 +127,17 @@ export function openWorld(directory: string, options: WorldOptions): World {
     return outcome;
   };
 
+  // The lane takes what a sink throws for a bug of the sink, and goes on.
+  let violation: unknown = null;
   const take = (batch: readonly OutgoingRecord[]): Outcome[] => {
     const sequences = batch.map(({ record }) => Number(record.sequence));
-    checkAttempt(sequences);
-    return sequences.map(answerTo);
+    try {
+      checkAttempt(sequences);
+      return sequences.map(answerTo);
+    } catch (error) {
+      violation ??= error;
+      return [{ status: 'delivered' }];
+    }
   };
   const sink: Sink = {
     send: async (outgoing) => take([outgoing])[0] ?? { status: 'delivered' },
@@ -164,6 +173,7 @@ export function openWorld(directory: string, options: WorldOptions): World {
         const sight = agent.lane.look();
         if (sight.status === 'wait') return sight.ms;
         if (sight.status === 'due') await agent.lane.attempt(sight.due);
+        if (violation !== null) throw violation;
       }
       return 0;
     },
@@ -172,6 +182,8 @@ export function openWorld(directory: string, options: WorldOptions): World {
     restart() {
       agent.outbox[Symbol.dispose]();
       agent = begin();
+      // A start wakes a suspended sink: it may stand for a mended configuration.
+      if (rest.suspended) for (const record of known.values()) record.notBefore = 0;
       Object.assign(rest, { suspendedUntil: 0, suspended: false });
       attemptedMs = Number.NEGATIVE_INFINITY;
     },
