@@ -1,7 +1,7 @@
 // What the sink adds to the bare SDK when a backlog drains to a hub: batches of records for one partition.
 import { fileURLToPath } from 'node:url';
 import { EventHubProducerClient } from '@azure/event-hubs';
-import { messageOf } from '../../src/sinks/eventhubs-message.ts';
+import { messageOf } from '../../src/sinks/eventhubs/message.ts';
 import { loadSinkKinds } from '../../src/sinks/index.ts';
 
 const { open: openSink, settings: sinkSettings } = await loadSinkKinds();

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { Agent, request } from 'undici';
-import { messageOf } from '../../src/sinks/eventhubs-message.ts';
+import { messageOf } from '../../src/sinks/eventhubs/message.ts';
 import { loadSinkKinds } from '../../src/sinks/index.ts';
 
 const { open: openSink, settings: sinkSettings } = await loadSinkKinds();

@@ -1,6 +1,6 @@
 // Names what went wrong between this program and the hub, from what errors call themselves and never from their texts.
 import { SecretUnreadable } from '../config/secret.ts';
-import { codesOf, networkReason } from '../sinks/network-fault.ts';
+import { codesOf, networkReason } from '../sinks/http/network-fault.ts';
 
 /** A closed list: an SDK's own text may quote a connection string. */
 export type HubFault =

@@ -1,13 +1,13 @@
 // What a record says to a person, in plain words and in the order in which it is needed; chat sinks give it a form.
 import type { TransitionKind } from './diff.ts';
-import { eventFacts } from './event-facts.ts';
-import { headlineOf, stateText, vmsText, whatOf } from './event-headline.ts';
-import { eventRemarks } from './event-remarks.ts';
-import { otherNotice, testNotice } from './other-notice.ts';
-import { portalUrlOf } from './portal.ts';
+import { eventFacts } from './notice/event-facts.ts';
+import { headlineOf, stateText, vmsText, whatOf } from './notice/event-headline.ts';
+import { eventRemarks } from './notice/event-remarks.ts';
+import { otherNotice, testNotice } from './notice/other-notice.ts';
+import { portalUrlOf } from './notice/portal.ts';
+import { child, type ReportedEvent, reportedEvent, reportedEventId, wordsAt } from './notice/reported.ts';
+import { readTime } from './notice/time-text.ts';
 import type { BridgeRecord } from './record.ts';
-import { child, type ReportedEvent, reportedEvent, reportedEventId, wordsAt } from './reported.ts';
-import { readTime } from './time-text.ts';
 
 /** How things stand. `test` is a trial that a person asked for; `other` a record that is not about an event. */
 export type NoticeState = 'scheduled' | 'updated' | 'started' | 'completed' | 'canceled' | 'test' | 'other';

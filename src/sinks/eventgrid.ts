@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { secret } from '../config/secret.ts';
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
-import { checkSigned, clientIdSetting, openBearer, signWith } from './bearer.ts';
+import { outcomeOfAnswer } from './http/answer.ts';
+import { checkSigned, clientIdSetting, openBearer, signWith } from './http/bearer.ts';
 import { type HttpTurn, openHttpExchange } from './http.ts';
-import { outcomeOfAnswer } from './http-answer.ts';
 import { connectionSettings } from './http-settings.ts';
 import { affectedFilter, defineSink, type OutgoingRecord, type Sink, type SinkContext } from './sink.ts';
 

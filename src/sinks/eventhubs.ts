@@ -3,14 +3,14 @@ import * as z from 'zod';
 import { duration } from '../config/duration.ts';
 import { secret } from '../config/secret.ts';
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
-import { clientIdSetting } from './bearer.ts';
 import { aborted, openDeadline } from './deadline.ts';
-import type { HubProducer } from './eventhubs-client.ts';
-import { openHubConnection } from './eventhubs-connection.ts';
-import { hubAudience } from './eventhubs-credential.ts';
-import { outcomeOfHubError } from './eventhubs-outcome.ts';
+import type { HubProducer } from './eventhubs/client.ts';
+import { openHubConnection } from './eventhubs/connection.ts';
+import { hubAudience } from './eventhubs/credential.ts';
+import { outcomeOfHubError } from './eventhubs/outcome.ts';
+import { clientIdSetting } from './http/bearer.ts';
+import { openManagedIdentity } from './http/managed-identity.ts';
 import { type Outcomes, openBatchLane } from './lane.ts';
-import { openManagedIdentity } from './managed-identity.ts';
 import { defineSink, type OutgoingRecord, type Sink, type SinkContext, streamFilter } from './sink.ts';
 
 const settings = z
@@ -118,7 +118,7 @@ function openAttempts(given: Settings, { imdsEndpoint }: SinkContext, end: Abort
   const identity = openManagedIdentity(place);
   let begunAt = 0;
   const connection = openHubConnection(async () => {
-    const { openProducer } = await import('./eventhubs-client.ts');
+    const { openProducer } = await import('./eventhubs/client.ts');
     return await openProducer({ ...given, identity, stepTimeoutMs });
   }, idleMs);
 

@@ -3,10 +3,10 @@ import { type Secret, SecretUnreadable } from '../config/secret.ts';
 import type { Receiver } from '../core/answer-table.ts';
 import type { Outcome } from '../core/delivery.ts';
 import { openAttempts } from './attempts.ts';
-import { type HttpAnswer, outcomeOfAnswer, outcomeOfError } from './http-answer.ts';
-import type { HttpClient, HttpRequest } from './http-client.ts';
+import { type HttpAnswer, outcomeOfAnswer, outcomeOfError } from './http/answer.ts';
+import type { HttpClient, HttpRequest } from './http/client.ts';
+import type { TlsSettings } from './http/tls-files.ts';
 import type { CheckResult, OutgoingRecord, Sink } from './sink.ts';
-import type { TlsSettings } from './tls-files.ts';
 
 /** The parsed `connectionSettings`. */
 export interface HttpConnectionSettings {
@@ -92,7 +92,7 @@ export function openHttpExchange(settings: HttpConnectionSettings, placeOf: () =
 /** Loads the client with the first attempt: many an agent starts and has nothing to say for months. */
 async function openClient(settings: HttpConnectionSettings): Promise<HttpClient> {
   const { allowHttp, timeout, connectTimeout, tls, proxy } = settings;
-  const { openHttpClient } = await import('./http-client.ts');
+  const { openHttpClient } = await import('./http/client.ts');
   return openHttpClient({
     allowLoopback: allowHttp,
     timeoutMs: timeout,

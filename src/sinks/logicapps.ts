@@ -1,9 +1,9 @@
 // POSTs records to the Request trigger of an Azure Logic Apps workflow, which reads them as JSON objects.
 import * as z from 'zod';
 import { dataPolicy } from '../core/delivery.ts';
-import { checkSigned, clientIdSetting, openBearer, signWith } from './bearer.ts';
+import { outcomeOfAnswer } from './http/answer.ts';
+import { checkSigned, clientIdSetting, openBearer, signWith } from './http/bearer.ts';
 import { openHttpExchange } from './http.ts';
-import { outcomeOfAnswer } from './http-answer.ts';
 import { httpSettings } from './http-settings.ts';
 import { affectedFilter, defineSink, type Sink, type SinkContext } from './sink.ts';
 

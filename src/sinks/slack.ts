@@ -4,9 +4,9 @@ import { chatPolicy, type Outcome } from '../core/delivery.ts';
 import type { BridgeRecord } from '../core/record.ts';
 import { type HttpTurn, openHttpExchange } from './http.ts';
 import { affectedFilter, type CheckResult, defineSink, type Sink, type SinkContext } from './sink.ts';
-import type { SlackCall, SlackDesk } from './slack-bot.ts';
-import { type SlackSettings, slackSettings } from './slack-settings.ts';
-import { openSlackThreads } from './slack-thread.ts';
+import type { SlackCall, SlackDesk } from './slack/bot.ts';
+import { type SlackSettings, slackSettings } from './slack/settings.ts';
+import { openSlackThreads } from './slack/thread.ts';
 
 export const slack = defineSink({
   type: 'slack',
@@ -43,7 +43,7 @@ function openWebhook(given: SlackSettings, url: Secret, context: SinkContext): S
     spacingMs,
     send: ({ record }, signal) =>
       exchange.attempt(async ({ post }) => {
-        const { postToWebhook } = await import('./slack-webhook.ts');
+        const { postToWebhook } = await import('./slack/webhook.ts');
         return await postToWebhook(record, mentionIn(given, record), (message) =>
           post({ headers: headersOf(context), body: bodyOf(message) }),
         );
@@ -65,7 +65,7 @@ function openBot(given: SlackSettings, { token, channel }: Bot, context: SinkCon
   const callIn =
     ({ url, post }: HttpTurn): SlackCall =>
     async (method, body) => {
-      const { verdictOf } = await import('./slack-answer.ts');
+      const { verdictOf } = await import('./slack/answer.ts');
       const headers = { ...headersOf(context), authorization: `Bearer ${token.reveal()}` };
       const answer = await post({ url: methodUrl(url, method), headers, body: bodyOf(body) });
       return verdictOf(answer, Date.now());
@@ -74,14 +74,14 @@ function openBot(given: SlackSettings, { token, channel }: Bot, context: SinkCon
     spacingMs,
     send: (outgoing, signal) =>
       exchange.attempt(async (turn) => {
-        const { postAsBot } = await import('./slack-bot.ts');
+        const { postAsBot } = await import('./slack/bot.ts');
         const desk: SlackDesk = { call: callIn(turn), threads, channel, mentionOf };
         return await postAsBot(outgoing, desk);
       }, signal),
     check: async (signal) => {
       let found: CheckResult | null = null;
       const outcome = await exchange.attempt(async (turn) => {
-        const { greetAsBot } = await import('./slack-bot.ts');
+        const { greetAsBot } = await import('./slack/bot.ts');
         const greeting = await greetAsBot(callIn(turn));
         if ('status' in greeting) return greeting;
         found = greeting;

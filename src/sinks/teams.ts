@@ -5,8 +5,8 @@ import type { BridgeRecord } from '../core/record.ts';
 import { type HttpTurn, openHttpExchange } from './http.ts';
 import { httpSettings } from './http-settings.ts';
 import { affectedFilter, type CheckResult, defineSink, type Sink, type SinkContext } from './sink.ts';
-import { outcomeOfWorkflow } from './teams-answer.ts';
-import { isRetiredConnector, workflowUrl } from './teams-url.ts';
+import { outcomeOfWorkflow } from './teams/answer.ts';
+import { isRetiredConnector, workflowUrl } from './teams/url.ts';
 
 const settings = z.strictObject({ ...httpSettings, url: workflowUrl });
 
@@ -62,7 +62,7 @@ const retiredCheck: CheckResult = {
 /** The words are loaded with the first message: an agent starts without having one to send. */
 async function cardOf(record: BridgeRecord) {
   const { noticeOf } = await import('../core/notice.ts');
-  const { cardBody, shortestBody } = await import('./teams-card.ts');
+  const { cardBody, shortestBody } = await import('./teams/card.ts');
   const notice = noticeOf(record);
   return { whole: () => cardBody(notice), shortest: () => shortestBody(notice) };
 }

@@ -1,11 +1,11 @@
 // POSTs records to a URL of your own, one CloudEvent, or one body of your own making, per request.
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
+import { type HttpAnswer, outcomeOfAnswer } from './http/answer.ts';
 import { type HttpTurn, openHttpExchange } from './http.ts';
-import { type HttpAnswer, outcomeOfAnswer } from './http-answer.ts';
 import { affectedFilter, defineSink, type OutgoingRecord, type Sink, type SinkContext } from './sink.ts';
-import { commonHeaders, openContents, signingKeys, webhookHeaders } from './webhook-content.ts';
-import { noHandshake, openHandshake } from './webhook-handshake.ts';
-import { type WebhookSettings, webhookSettings } from './webhook-settings.ts';
+import { commonHeaders, openContents, signingKeys, webhookHeaders } from './webhook/content.ts';
+import { noHandshake, openHandshake } from './webhook/handshake.ts';
+import { type WebhookSettings, webhookSettings } from './webhook/settings.ts';
 
 export const webhook = defineSink({
   type: 'webhook',

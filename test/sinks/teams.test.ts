@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { noticeOf } from '../../src/core/notice.ts';
-import { cardBody, shortestBody } from '../../src/sinks/teams-card.ts';
+import { cardBody, shortestBody } from '../../src/sinks/teams/card.ts';
 import { type InboxAnswer, openInbox } from '../support/inbox.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
 import { sinkSettings, sinkTypes } from '../support/sink-kinds.ts';
