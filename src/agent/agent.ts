@@ -19,7 +19,7 @@ import type { AgentSettings } from './settings.ts';
 import { orderlyStop } from './stop.ts';
 import { openWake } from './wake.ts';
 import { watchEvents } from './watch-events.ts';
-import { watchOutbox } from './watch-outbox.ts';
+import { openOutboxWatch } from './watch-outbox.ts';
 
 /** What the agent takes from the process around it. */
 export interface AgentRuntime {
@@ -91,7 +91,8 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
     wake.ring();
   };
   const announced = announce();
-  const tools = { imds, outbox, journal, observer, mark, wake, meters, clock, log };
+  const outboxWatch = resources.use(openOutboxWatch({ outbox, wake }));
+  const tools = { imds, outbox, outboxWatch, journal, observer, mark, wake, meters, clock, log };
   const watch = watchEvents({ ...tools, signal: stop.watching, settings, bootId: boot, announced });
   const beat = (): void => {
     const facts = heartbeatFacts(watch.view(), outbox, clock.now());
@@ -122,7 +123,6 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
     observer.refresh().then(() => every(refreshIntervalMs, observer.refresh)),
     announced.then(() => every(settings.heartbeatInterval, beat)),
     every(pruneIntervalMs, () => outbox.prune(), firstPruneMs),
-    watchOutbox({ outbox, wake, clock, signal: stop.delivering }),
     watchSecrets(settings.sinks, { outbox, wake, clock, log, signal: stop.delivering }),
   ];
   if (status) watches.push(status.serve({ outbox, clock, log, view: watch.view, signal: stop.watching }));

@@ -15,12 +15,15 @@ import type { Draft } from './outbox/draft.ts';
 import type { Outbox } from './outbox/outbox.ts';
 import type { AgentSettings } from './settings.ts';
 import type { Wake } from './wake.ts';
+import type { OutboxWatch } from './watch-outbox.ts';
 
 /** What the watch loop works with. */
 export interface WatchRuntime {
   readonly settings: AgentSettings;
   readonly imds: ImdsClient;
   readonly outbox: Outbox;
+  /** What other processes do to the outbox. */
+  readonly outboxWatch: OutboxWatch;
   readonly journal: Journal;
   readonly observer: ObserverSource;
   readonly mark: PollMark;
@@ -105,6 +108,7 @@ async function run(runtime: WatchRuntime, memory: Memory): Promise<void> {
     memory.source = decision.history;
     tellSource(decision, runtime.log);
     writeWhatWaits(runtime);
+    runtime.outboxWatch.look();
     // From start to start, so that a slow answer does not stretch the interval; but a wait that IMDS asks for
     // begins with its answer.
     const spentMs = poll.status === 'throttled' ? 0 : clock.monotonic() - startedMs;

@@ -12,6 +12,6 @@ export const outboxRetry = defineCommand({
     { line: 'outbox retry --sink hook', shows: 'all that waits for the sink "hook" or died there' },
     { line: 'outbox retry --state dead', shows: 'all that died, at every sink' },
   ],
-  notes: ['A running agent notices within a second; otherwise it happens when the agent starts.'],
+  notes: ['A running agent notices within about a second; otherwise it happens when the agent starts.'],
   run: (context) => changeDeliveries(context, retryDeliveries),
 });

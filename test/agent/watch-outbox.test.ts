@@ -9,7 +9,7 @@ import {
   retryDeliveries,
 } from '../../src/agent/outbox/care.ts';
 import { openWake } from '../../src/agent/wake.ts';
-import { watchOutbox } from '../../src/agent/watch-outbox.ts';
+import { openOutboxWatch } from '../../src/agent/watch-outbox.ts';
 import { systemClock } from '../../src/clock.ts';
 import { silentLog } from '../../src/log.ts';
 import { announce, openOutbox } from '../support/outboxes.ts';
@@ -26,10 +26,13 @@ test('a suspended sink is tried as soon as a person says so in another process',
   const stop = new AbortController();
   const { signal } = stop;
   const runtime = { outbox: open.outbox, wake: openWake(), clock: systemClock, signal };
-  const loops = [
-    watchOutbox(runtime),
-    deliver(sink.open, { ...runtime, attemptSignal: signal, log: silentLog, meters: silentMeters }),
-  ];
+  using _watch = openOutboxWatch(runtime);
+  const loop = deliver(sink.open, {
+    ...runtime,
+    attemptSignal: signal,
+    log: silentLog,
+    meters: silentMeters,
+  });
   using database = openOutboxForCare(directory.path);
   if (database === null) throw new Error('the outbox is there');
   const inState = (state: CareState): boolean => listDeliveries(database, { states: [state] }).length === 1;
@@ -38,6 +41,6 @@ test('a suspended sink is tried as soon as a person says so in another process',
   retryDeliveries(database, { sink: 'a' }, Date.now());
   await until('the second attempt', () => inState('delivered'));
   stop.abort();
-  await Promise.all(loops);
+  await loop;
   expect(sink.attempts).toEqual([[1], [1]]);
 });
