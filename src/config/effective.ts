@@ -21,9 +21,12 @@ export function effectiveSettings(schema: SettingSchema, written: unknown): unkn
 function completed(schema: SettingSchema, value: Readonly<Record<string, unknown>>): unknown {
   const properties = schema.properties ?? {};
   const keys = new Set([...Object.keys(value), ...Object.keys(properties)]);
+  // The schema passes over this one name, so that nobody has judged what stands there.
+  keys.delete('__proto__');
   const entries = [...keys].map((key) => {
-    const child = properties[key] ?? (schema.additionalProperties || {});
-    return [key, effectiveSettings(child, value[key])] as const;
+    // A plain look-up would find a `constructor` in every object, and no mark of a secret there.
+    const own = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    return [key, effectiveSettings(own ?? (schema.additionalProperties || {}), value[key])] as const;
   });
   return Object.fromEntries(entries.filter(([, child]) => child !== undefined));
 }

@@ -84,11 +84,14 @@ export function validateConfiguration<Schema extends z.ZodType>(
 }
 
 function faultsOf(issue: z.core.$ZodIssue): string[] {
-  const path = issue.path.length === 0 ? '(top level)' : issue.path.map(String).join('.');
+  const path = issue.path.length === 0 ? '(top level)' : issue.path.map(nameOf).join('.');
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${path}: there is no setting "${key}" here`);
+    return issue.keys.map((key) => `${path}: there is no setting "${nameOf(key)}" here`);
   }
   // What is wrong with a name stands one level deeper.
   if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${path}: ${message}`);
   return [`${path}: ${issue.message}`];
 }
+
+/** A key as it may be shown: `{ https://… }`, or a whole header where its name should be, makes a key of a secret. */
+const nameOf = (key: PropertyKey): string => (/^[\w@$.-]{0,30}$/.test(String(key)) ? String(key) : '…');

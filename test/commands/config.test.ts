@@ -50,6 +50,26 @@ it('shows effective settings that are a valid file again, without a secret', asy
   expect(agentSettings.safeParse(shown).success).toBe(true);
 });
 
+it.each(['constructor', 'toString', '__proto__'])(
+  'hides a secret that a person has named %s',
+  async (name) => {
+    const named = `{ "${name}": ${marker} }`;
+    const sink = `{ type: webhook, url: ${marker}, headers: ${named}, templateSecrets: ${named}, template: { a: b } }`;
+    using file = fileWith(`sinks: { hook: ${sink}, ${name.toLowerCase()}: ${sink} }`);
+    const { exitCode, stdout } = await runCommandLine(['config', 'show', '-c', file.path]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('type: webhook');
+    expect(stdout).not.toContain(marker);
+  },
+);
+
+it('shows nothing of what the schema has passed over', async () => {
+  using file = fileWith(`sinks: { __proto__: { type: none, url: ${marker} } }`);
+  const { exitCode, stdout } = await runCommandLine(['config', 'show', '-c', file.path]);
+  expect(exitCode).toBe(0);
+  expect(stdout).not.toContain(marker);
+});
+
 it('refuses to show a wrong file, and names the place of the fault', async () => {
   using file = fileWith(`imds: { pollIntervall: 1s }`);
   const run = await runCommandLine(['config', 'show', '-c', file.path]);

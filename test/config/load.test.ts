@@ -47,6 +47,11 @@ describe('a configuration', () => {
 
   test.each<[string, string, readonly string[]]>([
     ['a key that nobody knows', 'levle: warn', ['(top level): there is no setting "levle" here']],
+    [
+      'a key that may be a secret itself',
+      'sinks: { ops: { url: x, "Authorization: Bearer x" } }',
+      ['sinks.ops: there is no setting "…" here'],
+    ],
     ['two of them', 'a: 1\nb: 2', ['a', 'b'].map((key) => `(top level): there is no setting "${key}" here`)],
     ['one further down', 'sinks: { ops: { url: x, uri: y } }', ['sinks.ops: there is no setting "uri" here']],
     ['a name that is none', 'sinks: { Ops: { url: x } }', ['sinks.Ops: A sink is named with a-z']],
@@ -109,6 +114,11 @@ describe('a configuration', () => {
     ['behind a second colon', `sinks: ops: ${marker}`],
     ['with an alias for a beginning', `sinks: { ops: { url: *${marker} } }`],
     ['with a tag', `sinks: { ops: { url: !${marker} } }`],
+    [
+      'that stand alone between braces',
+      `sinks: { ops: { url: x, "xoxb-1234-${marker}-${'k'.repeat(16)}" } }`,
+    ],
+    ['that stand where a name should be', `sinks: { "https://x.test/${marker}": { url: x } }`],
   ])('does not repeat secrets %s', (_how, text) => {
     expect(faultsIn(text).length).toBeGreaterThan(0);
     expect(faultsIn(text).join('\n')).not.toContain(marker);
