@@ -35,6 +35,8 @@ export async function openGuardedConnector(options: ConnectorOptions): Promise<C
       timeout,
       lookup: guardedLookup(toLoopback),
       minVersion,
+      // Said aloud, because a variable of the process could switch it off.
+      rejectUnauthorized: true,
       ...(secureContext === null ? {} : { secureContext }),
       ...(servername === undefined ? {} : { servername }),
     });

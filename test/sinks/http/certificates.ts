@@ -6,6 +6,7 @@ import tls from 'node:tls';
 import { expect, it } from 'vitest';
 import type { DeliveryReason, Outcome } from '../../../src/core/delivery.ts';
 import { type Certificate, issueCertificate, trust } from '../../support/certificate.ts';
+import { openProxy } from '../../support/proxy.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import {
   acceptance,
@@ -14,6 +15,7 @@ import {
   marker,
   openPair,
   openTo,
+  retryable,
   settingOf,
   unavailable,
 } from '../http-subject.ts';
@@ -52,6 +54,7 @@ export function verifiesCertificates(subject: HttpSubject): void {
   });
 
   speaksNoOldTls(subject);
+  verifiesWhateverNodeWasTold(subject);
   believesItsOwnAuthority(subject);
   showsItsCertificate(subject);
   needsItsFiles(subject);
@@ -68,6 +71,21 @@ function speaksNoOldTls(subject: HttpSubject): void {
     const outcome = await pair.send();
     Object.assign(tls, { DEFAULT_MIN_VERSION, DEFAULT_CIPHERS });
     expect(outcome).toEqual(faultOfTls('tls'));
+  });
+}
+
+function verifiesWhateverNodeWasTold(subject: HttpSubject): void {
+  const insecure = 'NODE_TLS_REJECT_UNAUTHORIZED';
+
+  it('sends nothing to a receiver whom nobody vouches for, even where Node was told not to look', async () => {
+    await using pair = await openPair(subject, {}, { tls: issueCertificate() });
+    await using proxy = await openProxy({ tls: issueCertificate() });
+    await using proxied = openTo(subject, { ...settingOf(subject, pair.inbox.url), proxy: proxy.url });
+    process.env[insecure] = '0';
+    const outcomes = [await pair.send(), await proxied.send()];
+    delete process.env[insecure];
+    expect(outcomes).toEqual([faultOfTls('tls-untrusted'), retryable('proxy-unreachable')]);
+    expect(pair.inbox.requests).toHaveLength(0);
   });
 }
 
