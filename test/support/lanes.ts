@@ -1,10 +1,44 @@
 // Lanes for tests: on a real outbox, with a clock that the test turns, and no time of their own.
 import { type Lane, type LaneRuntime, openLane } from '../../src/agent/lane.ts';
-import type { Meters } from '../../src/agent/meters.ts';
-import { silentMeters } from '../../src/agent/meters.ts';
-import { type ManualClock, openOutbox } from './outboxes.ts';
+import { type Meters, silentMeters } from '../../src/agent/meters.ts';
+import { listDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
+import type { Outbox } from '../../src/agent/outbox/outbox.ts';
+import type { Outcome } from '../../src/core/delivery.ts';
+import { emptyWatch } from '../../src/core/watch.ts';
+import { announcement, type ManualClock, openOutbox } from './outboxes.ts';
 import type { RecordingLog } from './recording-log.ts';
 import { type ScriptedSink, scriptedSink } from './scripted-sink.ts';
+
+export const busy = { status: 'retryable', reason: 'http-503' } as const satisfies Outcome;
+/** The sink asks to be left alone for an hour. */
+export const throttled = {
+  status: 'retryable',
+  reason: 'throttled',
+  retryAfterMs: 3_600_000,
+} as const satisfies Outcome;
+export const revoked = { status: 'unavailable', reason: 'http-410' } as const satisfies Outcome;
+export const missing = {
+  status: 'unavailable',
+  reason: 'http-404',
+  passing: true,
+} as const satisfies Outcome;
+
+/** What the file says of every delivery: `1 dead expired`. */
+export function written(directory: string): string[] {
+  using database = openOutboxForCare(directory);
+  if (database === null) return [];
+  return listDeliveries(database, {}).map(({ sequence, state, reason }) =>
+    [sequence, state, reason ?? ''].join(' ').trim(),
+  );
+}
+
+/** Announces events by these ids, one by one: those of different ids do not overtake each other. */
+export function announceEach(outbox: Outbox, ids: readonly string[], urgent = false): void {
+  for (const eventId of ids) {
+    const { watch, draft } = announcement({ eventId }, emptyWatch('boot'), urgent);
+    if (!outbox.commit(watch, [draft]).ok) throw new Error('the commit failed');
+  }
+}
 
 /** Takes every step that needs no waiting. @returns how long the lane wants to wait then, ms */
 export async function run(lane: Lane): Promise<number> {
