@@ -33,7 +33,7 @@ const sentences: Readonly<Record<NamedReason, string>> = {
   'proxy-invalid':
     'the address in `proxy` cannot be used; it must look like http://HOST:PORT or http://USER:PASSWORD@HOST:PORT',
   'egress-blocked':
-    'the bridge does not send there: link-local and fabric addresses never, plain `http:` and this machine only with `allowHttp: true`',
+    'the bridge does not send there: link-local and fabric addresses never, plain `http:` and this machine only with `allowHttp: true`, and tokens of an identity over plain `http:` to no other machine',
   'invalid-url':
     'the URL cannot be used; it must begin with https://, without a user, a password or a #fragment',
   'invalid-header': 'a header has a value that HTTP cannot carry; look for line breaks and odd characters',

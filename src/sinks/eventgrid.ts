@@ -55,8 +55,9 @@ function openEventGrid(given: Settings, { imdsEndpoint, version }: SinkContext):
       ? openBearer({ imdsEndpoint, clientId, audience: 'https://eventgrid.azure.net' }, given.timeout)
       : signWith(() => ({ 'aeg-sas-key': key.reveal() }));
 
-  const publishing = async ({ url, stop, post }: HttpTurn): Promise<Publish> => {
-    const { headers, judge } = await sign(stop);
+  const publishing = async (turn: HttpTurn): Promise<Publish> => {
+    const { url, post } = turn;
+    const { headers, judge } = await sign(turn);
     const common = {
       'content-type': 'application/cloudevents-batch+json; charset=utf-8',
       'user-agent': `scheduled-events-bridge/${version}`,

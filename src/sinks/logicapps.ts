@@ -55,7 +55,7 @@ function openLogicApps(given: Settings, { imdsEndpoint, version }: SinkContext):
   return {
     send: ({ record, bytes }, signal) =>
       exchange.attempt(async (turn) => {
-        const { headers, judge } = await sign(turn.stop);
+        const { headers, judge } = await sign(turn);
         const answer = await turn.post({
           url: signed ? turn.url : withoutSignature(turn.url),
           headers: {

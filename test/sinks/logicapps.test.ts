@@ -6,6 +6,7 @@ import { openInbox } from '../support/inbox.ts';
 import { outgoing, sampleRecord } from '../support/records.ts';
 import { sinkSettings } from '../support/sink-kinds.ts';
 import { keepsTheHttpContract } from './http-contract.ts';
+import { noSuchHost } from './http-subject.ts';
 import { openFromSettings, patience } from './sink-contract.ts';
 
 keepsTheHttpContract({ type: 'logicapps', receiver: 'logicapps' });
@@ -143,6 +144,22 @@ it('does not spend a whole attempt on waiting for a token', async () => {
   await using pair = await openPair({ ...identity, timeout: '800ms' });
   pair.imds.inject({ kind: 'hang' }, { path: 'token' });
   expect(await pair.send()).toEqual({ status: 'retryable', reason: 'credential-unavailable' });
+});
+
+it.each([`http://${noSuchHost}/w`, 'http://0.0.0.0/w'])(
+  'asks for no token that would go to another machine in the clear: %s',
+  async (url) => {
+    await using pair = await openPair({ ...identity, url });
+    expect(await pair.send()).toEqual({ status: 'unavailable', reason: 'egress-blocked' });
+    expect(await pair.sink.check(patience())).toMatchObject({ ok: false, reason: 'egress-blocked' });
+    expect(pair.imds.requests).toEqual([]);
+  },
+);
+
+it.each(['localhost', '127.1', '[::ffff:127.0.0.1]'])('takes %s for this machine', async (host) => {
+  await using workflow = await openInbox({ answer: { status: 202 } });
+  await using pair = await openPair({ ...identity, url: `http://${host}:${workflow.port}/w` });
+  expect(await pair.send()).toEqual({ status: 'delivered' });
 });
 
 it.each([

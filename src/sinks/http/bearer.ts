@@ -1,8 +1,9 @@
 // Signs HTTP requests with tokens of the VM's managed identity, and parts with a token that was refused.
 import * as z from 'zod';
 import type { Outcome } from '../../core/delivery.ts';
-import type { HttpExchange } from '../http.ts';
+import type { HttpExchange, HttpTurn } from '../http.ts';
 import type { CheckResult } from '../sink.ts';
+import { EgressBlocked, isThisMachine } from './egress.ts';
 import { type IdentityPlace, openManagedIdentity } from './managed-identity.ts';
 
 /** The setting of every sink that can sign in with the VM's identity. */
@@ -19,8 +20,8 @@ export interface Signing {
   judge(outcome: Outcome): Outcome;
 }
 
-/** @throws TokenUnavailable, SecretUnreadable */
-export type Signer = (stop: AbortSignal) => Promise<Signing>;
+/** @throws TokenUnavailable, SecretUnreadable, EgressBlocked */
+export type Signer = (turn: Pick<HttpTurn, 'url' | 'stop'>) => Promise<Signing>;
 
 /** Signs with fixed headers. @param headersOf read anew for each attempt */
 export const signWith =
@@ -36,7 +37,9 @@ const tokenMsMax = 5_000;
  */
 export function openBearer(place: Omit<IdentityPlace, 'timeoutMs'>, attemptMs: number): Signer {
   const identity = openManagedIdentity({ ...place, timeoutMs: Math.min(tokenMsMax, attemptMs / 2) });
-  return async (stop) => {
+  return async ({ url, stop }) => {
+    // A key is good for its receiver alone; a token may be good for all that the VM may do in Azure.
+    if (url.protocol !== 'https:' && !isThisMachine(url)) throw new EgressBlocked();
     const { text, kept } = await identity.token(stop);
     return {
       headers: { authorization: `Bearer ${text}` },
@@ -61,8 +64,8 @@ export async function checkSigned(
   sign: Signer,
   signal: AbortSignal,
 ): Promise<CheckResult> {
-  const signed = await exchange.attempt(async ({ stop }) => {
-    await sign(stop);
+  const signed = await exchange.attempt(async (turn) => {
+    await sign(turn);
     return { status: 'delivered' };
   }, signal);
   if (signed.status === 'delivered') return await exchange.check(signal);

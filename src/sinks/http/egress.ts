@@ -40,6 +40,12 @@ export function mayConnect(address: string, allowLoopback: boolean): boolean {
   );
 }
 
+/** Whether the host of a URL is written as this very machine. */
+export function isThisMachine({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return host === 'localhost' || (mayConnect(host, true) && !mayConnect(host, false));
+}
+
 const listed = (list: BlockList, address: string): boolean =>
   list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 
