@@ -109,7 +109,7 @@ test('another answer in between begins the patience with a missing receiver anew
   lane.sink.answer(missing);
   await lane.run();
   lane.sink.answer(busy);
-  await lane.pass(2 * minute);
+  await lane.pass(6 * minute);
   lane.sink.answer(missing);
   await lane.pass(14 * minute);
   const said = lane.log.lines.filter(({ message }) => message.startsWith('the sink is suspended'));
