@@ -15,9 +15,12 @@ export async function deliver(open: OpenSink, runtime: DeliverRuntime): Promise<
   while (!signal.aborted) {
     // Between looking and waiting nothing else may run: it could ring the bell unheard.
     const sight = lane.look();
-    if (sight.status === 'wait') await wake.wait(sight.ms, signal);
-    else if (sight.status === 'due') await lane.attempt(sight.due);
-    // A long row of deliveries that end without an attempt lets the others have their turn.
-    else await setImmediate();
+    if (sight.status === 'wait') {
+      await wake.wait(sight.ms, signal);
+      continue;
+    }
+    if (sight.status === 'due') await lane.attempt(sight.due);
+    // A long queue lets the others have their turn, even where nothing in it has to wait for a network.
+    await setImmediate();
   }
 }

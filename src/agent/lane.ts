@@ -76,9 +76,10 @@ export function openLane(open: OpenSink, runtime: LaneRuntime): Lane {
 
 function look(tools: Tools): Sight {
   const { outbox, open, clock, memory } = tools;
-  const { sink, policy } = open;
+  const { policy } = open;
+  const { batchMax, spacingMs = 0 } = open.sink;
   noticeThaw(tools);
-  const rules = { policy, ...(sink.batchMax === undefined ? {} : { batchMax: sink.batchMax }) };
+  const rules = { policy, spacingMs, ...(batchMax === undefined ? {} : { batchMax }) };
   const next = outbox.next(open.name, rules);
   if (next.status === 'foregone') return forgo(next.foregone, tools);
   if (next.status === 'wait') {
@@ -86,7 +87,7 @@ function look(tools: Tools): Sight {
   }
   if (next.urgent) return { status: 'due', due: next.due };
   if (drawAnew(next, tools)) return { status: 'settled' };
-  const spacingLeftMs = memory.attemptedMs + (sink.spacingMs ?? 0) - clock.monotonic();
+  const spacingLeftMs = memory.attemptedMs + spacingMs - clock.monotonic();
   return spacingLeftMs > 0 ? waiting(spacingLeftMs, tools) : { status: 'due', due: next.due };
 }
 

@@ -12,6 +12,8 @@ export interface QueueRules {
   readonly policy: DeliveryPolicy;
   /** How many records, and bytes of all of them, one attempt may carry; one record unless given. */
   readonly batchMax?: { readonly records: number; readonly bytes: number };
+  /** The least ms from one attempt to the next; 0 unless given. */
+  readonly spacingMs?: number;
 }
 
 /** A delivery with what is to be delivered. */
@@ -59,6 +61,8 @@ const foregoneMax = 100;
 
 // While a sink works, an urgent record waits for so many before it, which keeps their order and costs next to nothing.
 const beforeUrgentMax = 10;
+// However few they are: a sink that works may still be slow.
+const beforeUrgentMsMax = 2_000;
 
 /**
  * What is next at a sink: the oldest delivery, for each sink gets its records in order. A record of short notice
@@ -81,8 +85,9 @@ export function nextAt(
   return 'verdict' in ready ? foregone([ready]) : { status: 'due', due: [ready], urgent: true, probe: false };
 }
 
-function goesFirst(view: View, { sequence }: StoredDelivery): boolean {
-  if (view.rest !== null) return true;
+function goesFirst(view: View, { sequence, queuedAt }: StoredDelivery): boolean {
+  const { rest, rules, now } = view;
+  if (rest !== null || (rules.spacingMs ?? 0) > 0 || now - queuedAt > beforeUrgentMsMax) return true;
   let before = 0;
   for (const delivery of pendingDeliveries(view)) {
     if (delivery.sequence >= sequence) return before === 0;
@@ -137,8 +142,7 @@ function batchFrom(view: View): DueDelivery[] {
 
 /** The delivery with its record, or why it needs no attempt. */
 function prepared(view: View, delivery: StoredDelivery): DueDelivery | Foregone {
-  const row = statement(view.database, 'SELECT * FROM record WHERE sequence = ?').get(delivery.sequence);
-  const record = row === undefined ? null : readRecord(row);
+  const record = recordOf(view, delivery);
   const dead = (reason: 'damaged' | 'expired'): Foregone => {
     return { delivery, verdict: { state: 'dead', reason }, committedAt: record?.committedAt ?? null };
   };
@@ -150,8 +154,15 @@ function prepared(view: View, delivery: StoredDelivery): DueDelivery | Foregone 
   return { delivery, record };
 }
 
-/** Whether a newer record of the same event waits for the same sink. */
-function isOvertaken({ database, sink, unwritten }: View, { family, id, sequence }: StoredRecord): boolean {
+/** Null when it cannot be read any more. */
+function recordOf({ database }: View, { sequence }: StoredDelivery): StoredRecord | null {
+  const row = statement(database, 'SELECT * FROM record WHERE sequence = ?').get(sequence);
+  return row === undefined ? null : readRecord(row);
+}
+
+/** Whether a newer record of the same event waits for the same sink, and can be sent. */
+function isOvertaken(view: View, { family, id, sequence }: StoredRecord): boolean {
+  const { database, sink, unwritten } = view;
   const event = eventPartOf(id);
   if (family !== 'event' || event === '') return false;
   // The character after the underscore ends the range: every id of this event lies in it.
@@ -159,7 +170,10 @@ function isOvertaken({ database, sink, unwritten }: View, { family, id, sequence
     WHERE record.id > ? AND record.id < ? AND record.sequence > ? AND family = 'event'
       AND delivery.sink = ? AND delivery.state = 'pending'`;
   const rows = statement(database, sql).iterate(`${event}_`, `${event}\``, sequence, sink);
-  for (const row of rows) if (unwritten.latest(readDelivery(row)).state === 'pending') return true;
+  for (const row of rows) {
+    const newer = unwritten.latest(readDelivery(row));
+    if (newer.state === 'pending' && recordOf(view, newer) !== null) return true;
+  }
   return false;
 }
 

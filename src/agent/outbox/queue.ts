@@ -20,7 +20,9 @@ export function changeOf({ delivery, verdict, attempted }: Settlement, now: numb
   const reason = 'reason' in verdict ? verdict.reason : null;
   const rest = restChangeOf(verdict, attempted);
   if (verdict.state === 'pending' || verdict.state === 'suspended') {
-    return { delivery: { ...delivery, attempts, state: 'pending', reason, dueAt: verdict.dueAt }, rest };
+    // It is the sink that waits: once that is over, whoever ends it, nothing keeps this delivery any longer.
+    const dueAt = verdict.state === 'suspended' ? now : verdict.dueAt;
+    return { delivery: { ...delivery, attempts, state: 'pending', reason, dueAt }, rest };
   }
   return { delivery: { ...delivery, attempts, state: verdict.state, reason, settledAt: now }, rest };
 }
