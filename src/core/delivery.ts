@@ -93,7 +93,7 @@ export type Verdict =
       readonly passing?: true;
     }
   | { readonly state: 'dead'; readonly reason: DeliveryReason }
-  /** A newer phase of the same event is queued for the same sink, and says all that this one would. */
+  /** A newer phase of the same event was told to the sink meanwhile, or waits for it, and says all that this one would. */
   | { readonly state: 'superseded' };
 
 /** What happened to the delivery before, this attempt included. */
@@ -112,7 +112,7 @@ export interface DeliveryPolicy {
   readonly delayMsMax: number;
   readonly ageMsMax: number;
   readonly probeIntervalMs: number;
-  /** Whether a phase of an event is skipped once a newer one is queued: a person wants to know how things stand. */
+  /** Whether a phase of an event is skipped once there is a newer one: a person wants to know how things stand. */
   readonly supersedes: boolean;
 }
 

@@ -1,6 +1,6 @@
 // Who goes first at a sink: urgent records, pauses, and phases of an event that a newer one overtook.
 import { expect, test } from 'vitest';
-import { discardDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
+import { discardDeliveries, openOutboxForCare, retryDeliveries } from '../../src/agent/outbox/care.ts';
 import { chatPolicy } from '../../src/core/delivery.ts';
 import { announceEach, busy, openTestLane, revoked, throttled, written } from '../support/lanes.ts';
 import { delivered } from '../support/scripted-sink.ts';
@@ -98,7 +98,7 @@ test('a chat skips a phase of an event that a newer one overtook, and no record 
   ]);
 });
 
-test('a newer phase that is settled already supersedes nothing, and a data sink gets every phase', async () => {
+test('a chat does not go back to a phase once a newer one was said, unless a person asks for it', async () => {
   using directory = temporaryDirectory();
   using chat = openTestLane(directory.path, { policy: chatPolicy });
   announceEach(chat.outbox, ['A']);
@@ -106,9 +106,32 @@ test('a newer phase that is settled already supersedes nothing, and a data sink 
   await chat.run();
   announceEach(chat.outbox, ['A'], true);
   chat.sink.answer(delivered);
+  await chat.pass(minute);
+  expect(chat.sink.attempts).toEqual([[1], [2]]);
+  expect(written(directory.path)).toEqual(['1 superseded', '2 delivered']);
+  announceEach(chat.outbox, ['B']);
+  chat.sink.answer({ status: 'rejected', reason: 'http-400' });
   await chat.run();
-  chat.clock.advance(minute);
+  announceEach(chat.outbox, ['B']);
+  chat.sink.answer(delivered);
+  await chat.pass(minute);
+  using database = openOutboxForCare(directory.path);
+  if (database !== null) retryDeliveries(database, { states: ['dead'] }, chat.clock.now());
   await chat.run();
+  expect(chat.sink.attempts.slice(2)).toEqual([[3], [4], [3]]);
+});
+
+test('a newer phase that died supersedes nothing, and a data sink gets every phase', async () => {
+  using directory = temporaryDirectory();
+  using chat = openTestLane(directory.path, { policy: chatPolicy });
+  announceEach(chat.outbox, ['A']);
+  chat.sink.answer(busy);
+  await chat.run();
+  announceEach(chat.outbox, ['A'], true);
+  chat.sink.answer({ status: 'rejected', reason: 'http-400' });
+  await chat.run();
+  chat.sink.answer(delivered);
+  await chat.pass(minute);
   expect(chat.sink.attempts).toEqual([[1], [2], [1]]);
   using other = temporaryDirectory();
   using data = openTestLane(other.path);

@@ -148,7 +148,7 @@ function prepared(view: View, delivery: StoredDelivery): DueDelivery | Foregone 
   };
   if (record === null) return dead('damaged');
   if (isExpired(view, delivery)) return dead('expired');
-  if (view.rules.policy.supersedes && isOvertaken(view, record)) {
+  if (view.rules.policy.supersedes && isOvertaken(view, delivery, record)) {
     return { delivery, verdict: { state: 'superseded' }, committedAt: record.committedAt };
   }
   return { delivery, record };
@@ -160,18 +160,24 @@ function recordOf({ database }: View, { sequence }: StoredDelivery): StoredRecor
   return row === undefined ? null : readRecord(row);
 }
 
-/** Whether a newer record of the same event waits for the same sink, and can be sent. */
-function isOvertaken(view: View, { family, id, sequence }: StoredRecord): boolean {
+/** Whether the sink was told more of the same event since this was queued, or is about to be. */
+function isOvertaken(
+  view: View,
+  { queuedAt }: StoredDelivery,
+  { family, id, sequence }: StoredRecord,
+): boolean {
   const { database, sink, unwritten } = view;
   const event = eventPartOf(id);
   if (family !== 'event' || event === '') return false;
   // The character after the underscore ends the range: every id of this event lies in it.
   const sql = `SELECT delivery.* FROM record CROSS JOIN delivery ON delivery.sequence = record.sequence
     WHERE record.id > ? AND record.id < ? AND record.sequence > ? AND family = 'event'
-      AND delivery.sink = ? AND delivery.state = 'pending'`;
+      AND delivery.sink = ? AND delivery.state IN ('pending', 'delivered')`;
   const rows = statement(database, sql).iterate(`${event}_`, `${event}\``, sequence, sink);
   for (const row of rows) {
     const newer = unwritten.latest(readDelivery(row));
+    // What a person asked for again after the newer one was said is wanted all the same.
+    if (newer.state === 'delivered' && (newer.settledAt ?? 0) >= queuedAt) return true;
     if (newer.state === 'pending' && recordOf(view, newer) !== null) return true;
   }
   return false;
