@@ -77,14 +77,13 @@ export function showRecord(
  * @returns those that will be tried, as they stand now
  */
 export function retryDeliveries(database: DatabaseSync, selection: CareSelection, now: number): CareRow[] {
-  return transaction(database, () =>
-    openDeliveries(database, selection).map(({ delivery, row }) => {
-      const anew = { attempts: 0, dueAt: now, settledAt: null, reason: null, queuedAt: now };
-      putDelivery(database, { ...delivery, ...anew, state: 'pending' });
-      wakeSink(database, delivery.sink, now);
-      return { ...row, state: 'pending', attempts: 0, dueAt: now, reason: null };
-    }),
-  );
+  return transaction(database, () => {
+    const chosen = openDeliveries(database, selection);
+    const anew = { attempts: 0, dueAt: now, settledAt: null, reason: null, queuedAt: now };
+    for (const { delivery } of chosen) putDelivery(database, { ...delivery, ...anew, state: 'pending' });
+    for (const sink of new Set(chosen.map(({ delivery }) => delivery.sink))) wakeSink(database, sink, now);
+    return chosen.map(({ row }) => ({ ...row, state: 'pending', attempts: 0, dueAt: now, reason: null }));
+  });
 }
 
 /**
