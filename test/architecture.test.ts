@@ -38,13 +38,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/cli.ts': ['src/commands'],
   'src/clock.ts': [],
+  'src/directories.ts': [],
   'src/log.ts': ['pino'],
   'src/sqlite.ts': [],
   'src/version.ts': ['package.json'],
 };
 
 /** Anyone but the core may use them. */
-const leaves = ['src/clock.ts', 'src/log.ts', 'src/sqlite.ts', 'src/version.ts'];
+const leaves = ['src/clock.ts', 'src/directories.ts', 'src/log.ts', 'src/sqlite.ts', 'src/version.ts'];
 const nodeModulesOfCore = ['node:crypto', 'node:util', 'node:assert'];
 
 const files = sourceFiles('src');

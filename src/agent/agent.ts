@@ -1,6 +1,6 @@
 // READ FIRST: the program on each VM, in order. IMDS → document → transitions → records → one commit → sinks.
-import { mkdirSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
+import { makeDirectories } from '../directories.ts';
 import type { Log } from '../log.ts';
 import { loadSinkKinds, type OpenSink } from '../sinks/index.ts';
 import { version } from '../version.ts';
@@ -139,7 +139,7 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
 
 function ownDirectory(path: string): Disposable | { readonly reason: string } {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeDirectories(path, 0o700);
     return lockDirectory(path) ?? { reason: `another agent already uses ${path} (stateDir); stop it first` };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';

@@ -1,9 +1,10 @@
 // Opens a trail's SQLite file, or says in one sentence why it cannot be used.
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { hashBody } from '../core/leaf.ts';
+import { makeDirectories } from '../directories.ts';
 import { resultCodeOf, resultKind } from '../sqlite.ts';
 import { applicationId, newTrail, schemaVersion } from './schema.ts';
 import { failureOf, wordsFor } from './sqlite-failure.ts';
@@ -21,7 +22,7 @@ const cacheKiB = 32 * 1024;
  */
 export function openForWriting(path: string): DatabaseSync {
   return withSentence(path, () => {
-    mkdirSync(dirname(path), { recursive: true });
+    makeDirectories(dirname(path), 0o777);
     const database = new DatabaseSync(path, { timeout: openTimeoutMs });
     return prepared(database, () => {
       // FULL: what was acknowledged survives a power cut (measured: NORMAL loses the last seconds).

@@ -5,6 +5,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import * as z from 'zod';
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
+import { makeDirectories } from '../directories.ts';
 import { openLane } from './lane.ts';
 import { defineSink, type Sink, streamFilter } from './sink.ts';
 
@@ -75,7 +76,7 @@ function openFile(path: string): Sink {
 const flags = constants.O_RDWR | constants.O_APPEND;
 
 async function openToAppend(path: string): Promise<FileHandle> {
-  await disk.mkdir(dirname(path), { recursive: true, mode: modeOfDirectory });
+  makeDirectories(dirname(path), modeOfDirectory);
   await refusePipe(path);
   const handle = await disk.open(path, flags | constants.O_CREAT, modeOfFile);
   await syncDirectory(dirname(path));
