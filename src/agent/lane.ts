@@ -1,6 +1,7 @@
 // The way to one sink, step by step: looks what is next there, makes one attempt, and writes the verdicts down.
 import type { Clock } from '../clock.ts';
-import { backoffMs, type Draw, hasOverslept, judge, type Outcome, type Verdict } from '../core/delivery.ts';
+import { backoffMs, type Draw, judge, type Outcome, type Verdict } from '../core/delivery.ts';
+import { hasOverslept } from '../core/delivery-time.ts';
 import type { BridgeRecord } from '../core/record.ts';
 import type { Log } from '../log.ts';
 import type { OpenSink } from '../sinks/index.ts';

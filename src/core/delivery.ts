@@ -138,8 +138,8 @@ export const chatPolicy: DeliveryPolicy = {
 // How long a fault that is often over within minutes is taken for one of those.
 const passingMs = 15 * minute;
 
-// A receiver's clock or header may be wrong; a day is the longest that anyone is left alone.
-const retryAfterMsMax = 24 * 60 * minute;
+/** A receiver's clock or header may be wrong: this is the longest that anyone is left alone, ms. */
+export const retryAfterMsMax = 24 * 60 * minute;
 
 /** The two things a decision takes from the world. */
 export interface Draw {
@@ -193,38 +193,6 @@ function suspended(
     ...(passing ? { passing } : {}),
   };
 }
-
-/** A delivery that waits, as far as its age matters. */
-export interface Waiting {
-  /** How often it was tried. */
-  readonly attempts: number;
-  /** Epoch ms from which its age counts: the commit of its record, or when a person asked for it again. */
-  readonly queuedAt: number;
-  /** Whether its sink is paused or suspended. */
-  readonly resting: boolean;
-}
-
-/**
- * When a delivery is too old for another attempt, epoch ms: it dies then as `expired`. One that was never tried has
- * no such time while its sink works: that the VM was off is no reason to say nothing.
- */
-export function expiresAt({ attempts, queuedAt, resting }: Waiting, policy: DeliveryPolicy): number {
-  return attempts > 0 || resting ? queuedAt + policy.ageMsMax : Number.POSITIVE_INFINITY;
-}
-
-/**
- * The due time, unless no rule can have asked for it: then the clock ran ahead when it was written, and it is now.
- * @param dueAt as a verdict has it, epoch ms
- */
-export const credibleDueAt = (dueAt: number, now: number): number =>
-  dueAt - now > retryAfterMsMax + dataPolicy.delayMsMax ? now : dueAt;
-
-/**
- * Whether a wait lasted so much longer than was asked for that the VM must have been frozen. Then everything is due
- * at once, here and on every VM that thawed with it, and the times are drawn anew.
- */
-export const hasOverslept = (askedForMs: number, tookMs: number, policy: DeliveryPolicy): boolean =>
-  tookMs - askedForMs > policy.delayMsMax;
 
 /**
  * Full jitter: uniform between zero and a ceiling that doubles, so that a fleet does not march in step.

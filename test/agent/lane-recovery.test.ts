@@ -5,11 +5,11 @@ import { deliver } from '../../src/agent/deliver.ts';
 import { openOutboxForCare } from '../../src/agent/outbox/care.ts';
 import { openWake } from '../../src/agent/wake.ts';
 import { chatPolicy, type Outcome } from '../../src/core/delivery.ts';
-import { announceEach, openTestLane, written } from '../support/lanes.ts';
+import { announceEach, busy, openTestLane, throttled, written } from '../support/lanes.ts';
 import { delivered } from '../support/scripted-sink.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const [second, minute] = [1_000, 60_000];
+const [second, minute, hour] = [1_000, 60_000, 3_600_000];
 const forbidden: Outcome = { status: 'unavailable', reason: 'http-401' };
 
 test('once what suspended a sink is mended, the whole batch that failed goes out, and not its head alone', async () => {
@@ -112,4 +112,45 @@ test('a sink that was suspended for a quarter of an hour is probed with one reco
   lane.sink.answer(delivered);
   await lane.pass(minute);
   expect(lane.sink.attempts.slice(1)).toEqual([[1], [2, 3]]);
+});
+
+test('a clock that ran hours ahead until it was set keeps nobody waiting for hours, unless a receiver asked for them', async () => {
+  using directory = temporaryDirectory();
+  using lane = openTestLane(directory.path);
+  announceEach(lane.outbox, ['A']);
+  for (const answer of [busy, forbidden, throttled]) {
+    lane.sink.answer(answer);
+    await lane.run();
+    lane.clock.set(-9 * hour);
+  }
+  expect(lane.sink.attempts).toHaveLength(3);
+  lane.sink.answer(delivered);
+  await lane.run();
+  // What a receiver asked for cannot be told from what the clock did.
+  expect(lane.sink.attempts).toHaveLength(3);
+  await lane.pass(10 * hour + minute);
+  expect(lane.sink.attempts).toHaveLength(4);
+});
+
+test('a clock that is set back by a little makes no probe come early', async () => {
+  using directory = temporaryDirectory();
+  using lane = openTestLane(directory.path);
+  announceEach(lane.outbox, ['A']);
+  lane.sink.answer(forbidden);
+  await lane.run();
+  lane.clock.set(-minute);
+  await lane.run();
+  expect(lane.sink.attempts).toEqual([[1]]);
+});
+
+test('a pause that only a clock set years back makes last keeps no urgent record behind a head in trouble', async () => {
+  using directory = temporaryDirectory();
+  using lane = openTestLane(directory.path);
+  announceEach(lane.outbox, ['A']);
+  lane.sink.answer(throttled);
+  await lane.run();
+  lane.clock.set(-100_000 * hour);
+  announceEach(lane.outbox, ['B'], true);
+  await lane.run();
+  expect(lane.sink.attempts).toEqual([[1], [2]]);
 });

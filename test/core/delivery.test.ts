@@ -4,17 +4,13 @@ import { describe, expect, test } from 'vitest';
 import {
   backoffMs,
   chatPolicy,
-  credibleDueAt,
   type DeliveryHistory,
   type DeliveryPolicy,
   dataPolicy,
-  expiresAt,
-  hasOverslept,
   isUrgent,
   judge,
   type Outcome,
   type Verdict,
-  type Waiting,
 } from '../../src/core/delivery.ts';
 
 const now = Date.parse('2026-11-10T22:27:04.118Z');
@@ -116,35 +112,6 @@ describe('an attempt', () => {
     ['chat sinks', chatPolicy, { delayMsMax: minute, ageMsMax: hour, supersedes: true }],
   ])('of %s is patient as the design says', (_sinks, policy, expected) => {
     expect(policy).toEqual({ ...expected, delayMsBase: second, probeIntervalMs: 15 * minute });
-  });
-});
-
-describe('a delivery that waits', () => {
-  test.each<[string, Partial<Waiting>, number]>([
-    ['that was tried is too old after the longest age', { attempts: 1 }, now + hour],
-    ['whose sink rests is too old after the longest age', { resting: true }, now + hour],
-    ['that was never tried, at a sink that works, is never too old', {}, Number.POSITIVE_INFINITY],
-  ])('%s', (_what, waiting, at) => {
-    const untried = { attempts: 0, queuedAt: now, resting: false };
-    expect(expiresAt({ ...untried, ...waiting }, chatPolicy)).toBe(at);
-  });
-
-  test.each([
-    ['an hour ahead', hour, hour],
-    ['a day and a backoff ahead', day + 5 * minute, day + 5 * minute],
-    ['further ahead than anything asks for', day + 5 * minute + 1, 0],
-    ['in the past', -hour, -hour],
-  ])('until a time %s is trusted as far as a rule can have asked for it', (_what, ahead, trusted) => {
-    expect(credibleDueAt(now + ahead, now)).toBe(now + trusted);
-  });
-
-  test.each([
-    ['as long as asked', second, false],
-    ['longer by the longest backoff', second + minute, false],
-    ['longer by more than that', second + minute + 1, true],
-    ['less, because something happened', 0, false],
-  ])('%s has overslept accordingly', (_what, tookMs, overslept) => {
-    expect(hasOverslept(second, tookMs, chatPolicy)).toBe(overslept);
   });
 });
 

@@ -51,10 +51,15 @@ export interface World extends Disposable {
   mend(): void;
 }
 
-const longest = 24 * 3_600_000 + 5 * 60_000;
+const [halfAnHour, day, backoffMsMax] = [1_800_000, 24 * 3_600_000, 5 * 60_000];
 
-/** Whether a time lies ahead, and not so far that only a wrong clock can have set it. */
-const isAhead = (until: number, now: number): boolean => until > now && until - now <= longest;
+/**
+ * Whether a time lies ahead, and not so far that only a wrong clock can have set it.
+ * @param pausedUntil what the receiver asked for
+ */
+const isAhead = (until: number, now: number, pausedUntil: number): boolean =>
+  until > now &&
+  (until - now <= halfAnHour || (until - pausedUntil <= backoffMsMax && pausedUntil - now <= day));
 
 function check(holds: boolean, claim: string, facts: object): void {
   if (!holds) throw new Error(`${claim}: ${JSON.stringify(facts)}`);
@@ -80,8 +85,12 @@ export function openWorld(directory: string, options: WorldOptions): World {
     const facts = { sequences, now, rest, waiting, ofAttempt };
     const first = waiting.slice(0, sequences.length).map(({ sequence }) => sequence);
     check(bypass || String(first) === String(sequences), 'an attempt out of order', facts);
-    check(!isAhead(rest.pausedUntil, now), 'an attempt before Retry-After', facts);
-    check(bypass || !isAhead(rest.suspendedUntil, now), 'an attempt before the next probe', facts);
+    check(!isAhead(rest.pausedUntil, now, rest.pausedUntil), 'an attempt before Retry-After', facts);
+    check(
+      bypass || !isAhead(rest.suspendedUntil, now, rest.pausedUntil),
+      'an attempt before the next probe',
+      facts,
+    );
     check(
       bypass || clock.monotonic() - attemptedMs >= options.spacingMs,
       'an attempt too soon after another',
@@ -91,8 +100,12 @@ export function openWorld(directory: string, options: WorldOptions): World {
       const row = waiting.find(({ sequence }) => sequence === sequences[index]);
       if (record === undefined || row === undefined) throw new Error(`not waiting: ${JSON.stringify(facts)}`);
       const isTried = record.attempts > 0;
-      check(!(isTried && isAhead(row.dueAt, now)), 'an attempt before its due time', facts);
-      check(!isAhead(record.notBefore, now), 'an attempt before its fault can be mended', facts);
+      check(!(isTried && isAhead(row.dueAt, now, rest.pausedUntil)), 'an attempt before its due time', facts);
+      check(
+        !isAhead(record.notBefore, now, rest.pausedUntil),
+        'an attempt before its fault can be mended',
+        facts,
+      );
       const isLimited = isTried || rest.suspended;
       check(
         !(isLimited && now - record.queuedAt >= options.policy.ageMsMax),

@@ -1,6 +1,7 @@
 // What the loop of a sink should do now: attempt what is due, write down what needs no attempt, or wait.
 import type { DatabaseSync } from 'node:sqlite';
-import { credibleDueAt, type DeliveryPolicy, expiresAt, type Verdict } from '../../core/delivery.ts';
+import type { DeliveryPolicy, Verdict } from '../../core/delivery.ts';
+import { credibleDueAt, expiresAt } from '../../core/delivery-time.ts';
 import { eventPartOf } from '../../core/record.ts';
 import { statement } from '../../sqlite.ts';
 import { isResting, type SinkRest } from './rest.ts';
@@ -78,7 +79,7 @@ export function nextAt(
 ): Next {
   const rest = unwritten.restOf(database, sink);
   const view = { database, sink, rules, rest, now, unwritten };
-  const isPaused = rest !== null && credibleDueAt(rest.pausedUntil, now) > now;
+  const isPaused = rest !== null && credibleDueAt(rest.pausedUntil, rest.pausedUntil, now) > now;
   const urgent = isPaused ? null : first(urgentDeliveries(view));
   if (urgent === null || !goesFirst(view, urgent)) return headOf(view);
   const ready = prepared(view, urgent);
@@ -185,8 +186,9 @@ function isOvertaken(
 
 /** Epoch ms. One that was never tried waits only while its sink rests. */
 function dueAtOf({ rest, now }: View, delivery: StoredDelivery): number {
-  const own = delivery.attempts === 0 ? 0 : credibleDueAt(delivery.dueAt, now);
-  return Math.max(own, credibleDueAt(rest?.until ?? 0, now));
+  const { until = 0, pausedUntil = 0 } = rest ?? {};
+  const own = delivery.attempts === 0 ? 0 : credibleDueAt(delivery.dueAt, pausedUntil, now);
+  return Math.max(own, credibleDueAt(until, pausedUntil, now));
 }
 
 const isDue = (view: View, delivery: StoredDelivery): boolean => dueAtOf(view, delivery) <= view.now;
