@@ -1,7 +1,7 @@
 // Reads a command's options and operands, and says in one sentence what is wrong with them.
 import { parseArgs } from 'node:util';
+import { nearest } from '../config/nearest.ts';
 import { type Command, type OptionValues, parseArgsOptions, UsageError } from './command.ts';
-import { nearest } from './nearest.ts';
 
 export interface Arguments {
   readonly options: OptionValues;

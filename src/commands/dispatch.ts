@@ -1,10 +1,10 @@
 // From the words on the command line to the command they name, and from how it ends to an exit code.
 import { basename } from 'node:path';
+import { nearest } from '../config/nearest.ts';
 import { version } from '../version.ts';
 import { readArguments } from './arguments.ts';
 import { type CommandContext, UsageError } from './command.ts';
 import { commandHelp, overview } from './help.ts';
-import { nearest } from './nearest.ts';
 import type { RegisteredCommand } from './registry.ts';
 
 /** What a command gets from the process around it. */

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { openImds } from '../agent/imds.ts';
 import type { AgentSettings } from '../agent/settings.ts';
+import { nearest } from '../config/nearest.ts';
 import { adviceOf } from '../core/advice.ts';
 import type { Outcome } from '../core/delivery.ts';
 import { type Observer, unknownObserver } from '../core/observer.ts';
@@ -11,7 +12,6 @@ import { openPassingMemory } from '../sinks/memory.ts';
 import type { OutgoingRecord } from '../sinks/sink.ts';
 import { version } from '../version.ts';
 import { type CommandContext, defineCommand, UsageError } from './command.ts';
-import { nearest } from './nearest.ts';
 import { fileOption, loadAgentSettings } from './program.ts';
 import { type Column, outputFormat, outputOptions, printRows } from './table.ts';
 

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import type * as z from 'zod';
+import { faultSentence, hintFor } from './fault-sentence.ts';
 
 /** Why a file cannot be used: one line per fault, each with its path. */
 export class ConfigurationError extends Error {
@@ -78,19 +79,28 @@ export function validateConfiguration<Schema extends z.ZodType>(
   place: string,
   schema: Schema,
 ): z.output<Schema> {
-  const parsed = schema.safeParse(content);
+  const parsed = schema.safeParse(content, { error: sentenceOf });
   if (parsed.success) return parsed.data;
   throw new ConfigurationError(place, parsed.error.issues.flatMap(faultsOf));
 }
 
+/** One sentence, or one line for each unknown name: only here the schema is at hand that could have known it. */
+function sentenceOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code !== 'unrecognized_keys') return faultSentence(issue);
+  return issue.keys.map((key) => unknownName(key, issue.inst)).join('\n');
+}
+
+function unknownName(key: string, schema: unknown): string {
+  const shown = nameOf(key);
+  return `there is no setting "${shown}" here${shown === key ? hintFor(key, schema) : ''}`;
+}
+
 function faultsOf(issue: z.core.$ZodIssue): string[] {
   const path = issue.path.length === 0 ? '(top level)' : issue.path.map(nameOf).join('.');
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => `${path}: there is no setting "${nameOf(key)}" here`);
-  }
   // What is wrong with a name stands one level deeper.
-  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${path}: ${message}`);
-  return [`${path}: ${issue.message}`];
+  const sentences =
+    issue.code === 'invalid_key' ? issue.issues.map(({ message }) => message) : [issue.message];
+  return sentences.flatMap((text) => text.split('\n')).map((line) => `${path}: ${line}`);
 }
 
 /** A key as it may be shown: `{ https://… }`, or a whole header where its name should be, makes a key of a secret. */

@@ -1,5 +1,6 @@
 // Makes of the registry what the programs need: the schema of a sink's settings, and how to open one.
 import * as z from 'zod';
+import { nearest } from '../config/nearest.ts';
 import type { DeliveryPolicy } from '../core/delivery.ts';
 import type { RecordFilter } from '../core/filter.ts';
 import { filterSettings } from './filter-settings.ts';
@@ -74,8 +75,13 @@ type Member = ReturnType<typeof memberOf>;
 
 const settingsOf = (definitions: readonly SinkType[]) =>
   z.discriminatedUnion('type', definitions.map(memberOf) as [Member, ...Member[]], {
-    error: (issue) => (issue.code === 'invalid_union' ? unknownType() : undefined),
+    error: (issue) => (issue.code === 'invalid_union' ? unknownType(issue.input) : undefined),
     // The members are listed at run time, so the compiler has to be told what they are.
   }) as unknown as z.ZodType<SinkSettings>;
 
-const unknownType = () => `Expected a type of sink that there is: ${Object.keys(loaders).join(', ')}`;
+function unknownType(given: unknown): string {
+  const types = Object.keys(loaders);
+  const meant = nearest(String((given as { readonly type?: unknown } | null)?.type ?? ''), types);
+  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  return `Expected a type of sink that there is: ${types.join(', ')}${hint}`;
+}

@@ -139,7 +139,7 @@ it('ends with 2 and one line for each fault of a configuration file', async () =
   const run = await runCommandLine(['agent'], [faulty]);
   expect(run.exitCode).toBe(2);
   expect(run.stderr).toMatch(
-    /^seb: x\.yaml cannot be used:\n {2}log\.level: .*\n {2}.*there is no setting "a" here\n$/,
+    /^seb: x\.yaml cannot be used:\n {2}log\.level: .*\n {2}.*there is no setting "a" here.*\n$/,
   );
 });
 

@@ -48,7 +48,9 @@ it('wants one way to the hub, and the name of the hub where only a namespace is 
 
 it('names what it does not know, and stores that are not there', () => {
   const hub = 'hub: { fullyQualifiedNamespace: ns, eventHubName: fleet }\n';
-  expect(faultsOf(`${hub}trial: {}`)).toEqual(['(top level): there is no setting "trial" here']);
+  expect(faultsOf(`${hub}trial: {}`)).toEqual([
+    '(top level): there is no setting "trial" here; did you mean "trail"?',
+  ]);
   expect(faultsOf(`${hub}trail: { type: postgres }`)[0]).toContain('trail.type');
   expect(faultsOf(`${hub}checkpoints: { type: blob }`)[0]).toContain('checkpoints.type');
   expect(faultsOf('hub: { fullyQualifiedNamespace: "https://ns", eventHubName: fleet }')[0]).toContain(

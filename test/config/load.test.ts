@@ -46,35 +46,40 @@ describe('a configuration', () => {
   });
 
   test.each<[string, string, readonly string[]]>([
-    ['a key that nobody knows', 'levle: warn', ['(top level): there is no setting "levle" here']],
+    [
+      'a key that nobody knows',
+      'levle: warn',
+      ['(top level): there is no setting "levle" here; did you mean "level"?'],
+    ],
     [
       'a key that may be a secret itself',
       'sinks: { ops: { url: x, "Authorization: Bearer x" } }',
       ['sinks.ops: there is no setting "…" here'],
     ],
-    ['two of them', 'a: 1\nb: 2', ['a', 'b'].map((key) => `(top level): there is no setting "${key}" here`)],
-    ['one further down', 'sinks: { ops: { url: x, uri: y } }', ['sinks.ops: there is no setting "uri" here']],
+    [
+      'two of them',
+      'a: 1\nb: 2',
+      ['a', 'b'].map((key) => `(top level): there is no setting "${key}" here; there are level, port, sinks`),
+    ],
+    [
+      'one further down',
+      'sinks: { ops: { url: x, uri: y } }',
+      ['sinks.ops: there is no setting "uri" here; did you mean "url"?'],
+    ],
     ['a name that is none', 'sinks: { Ops: { url: x } }', ['sinks.Ops: A sink is named with a-z']],
-    ['a value of the wrong type', 'port: eighty', ['port: Invalid input: expected number, received string']],
+    ['a value of the wrong type', 'port: eighty', ['port: Expected a number']],
     [
       'a secret of the wrong type',
       'sinks: { ops: { url: 7 } }',
       ['sinks.ops.url: Expected { file: PATH }, { env: NAME } or a string'],
     ],
-    [
-      'several faults',
-      'port: x\nlevel: y',
-      [
-        'level: Invalid option: expected one of "info"|"warn"',
-        'port: Invalid input: expected number, received string',
-      ],
-    ],
-    ['a list', '- 1', ['(top level): Invalid input: expected object, received array']],
-    ['a text', 'hello', ['(top level): Invalid input: expected object, received string']],
+    ['several faults', 'port: x\nlevel: y', ['level: Expected one of info, warn', 'port: Expected a number']],
+    ['a list', '- 1', ['(top level): Expected a mapping, names with a value each']],
+    ['a text', 'hello', ['(top level): Expected a mapping, names with a value each']],
     [
       'the name of what every object has',
       '__proto__: { level: warn }',
-      ['(top level): there is no setting "__proto__" here'],
+      ['(top level): there is no setting "__proto__" here; there are level, port, sinks'],
     ],
     ['a key given twice', 'port: 1\nport: 2', ['line 2, column 1: not valid YAML (DUPLICATE_KEY)']],
     ['two documents', 'port: 1\n---\nport: 2', ['line 2, column 1: not valid YAML (MULTIPLE_DOCS)']],
@@ -101,7 +106,7 @@ describe('a configuration', () => {
   test('that is wrong is named in the error, with a line for each fault', () => {
     const attempt = () => parseConfiguration('a: 1\nb: 2', 'etc/agent.yaml', schema);
     expect(attempt).toThrow(
-      'etc/agent.yaml cannot be used:\n  (top level): there is no setting "a" here\n  (top level): there is no setting "b" here',
+      'etc/agent.yaml cannot be used:\n  (top level): there is no setting "a" here; there are level, port, sinks\n  (top level): there is no setting "b" here; there are level, port, sinks',
     );
   });
 

@@ -62,7 +62,7 @@ it('knows its own errors across its files: a wrong file is a sentence and exit c
   const run = await runNode([seb, 'agent', '-c', file]);
   expect(run).toMatchObject({ exitCode: 2, stdout: '' });
   expect(run.stderr).toBe(
-    `seb: ${file} cannot be used:\n  (top level): there is no setting "stateDirr" here\n`,
+    `seb: ${file} cannot be used:\n  (top level): there is no setting "stateDirr" here; did you mean "stateDir"?\n`,
   );
   expect(await runNode([seb, 'check', '--program', 'x'])).toMatchObject({ exitCode: 2 });
 });
