@@ -66,9 +66,11 @@ function openBot(given: SlackSettings, { token, channel }: Bot, context: SinkCon
     ({ url, post }: HttpTurn): SlackCall =>
     async (method, body) => {
       const { verdictOf } = await import('./slack/answer.ts');
-      const headers = { ...headersOf(context), authorization: `Bearer ${token.reveal()}` };
+      const secret = token.reveal();
+      const headers = { ...headersOf(context), authorization: `Bearer ${secret}` };
       const answer = await post({ url: methodUrl(url, method), headers, body: bodyOf(body) });
-      return verdictOf(answer, Date.now());
+      // Of what is answered, names are shown and ids are kept: a gateway may quote the token among them.
+      return verdictOf({ ...answer, body: answer.body.replaceAll(secret, '…') }, Date.now());
     };
   return {
     spacingMs,

@@ -10,6 +10,7 @@ import { type RunningProcess, runNode, startNode } from '../support/process.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
+const announced = new URL('../fixtures/imds/04-livemigration-2-scheduled.json', import.meta.url);
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 
 let failures: EveryFailure;
@@ -23,6 +24,7 @@ beforeAll(async () => {
   failures = resources.use(await openEveryFailure());
   directory = resources.use(temporaryDirectory());
   const imds = resources.use(await startImdsEmulator());
+  imds.show(readFileSync(announced, 'utf8'));
   const hub = resources.use(await startEventHubsEmulator());
   const stranger = hub.connectionString.replace(/SharedAccessKey=[^;]*/, `SharedAccessKey=${marker}`);
   const hubs = {
@@ -69,7 +71,10 @@ async function deliveries(): Promise<readonly Row[]> {
 
 async function everySinkWasTried(): Promise<boolean> {
   const rows = await deliveries();
-  return rows.length > 0 && rows.every(({ attempts, state }) => attempts > 0 || state === 'superseded');
+  const tried = new Set(rows.filter(({ attempts }) => attempts > 0).map(({ sink }) => sink));
+  const told = rows.filter(({ sink, state }) => sink === 'bot-echo' && state === 'delivered');
+  // The bot has then kept what it was answered about the event.
+  return tried.size === Object.keys(failures.sinks).length + 2 && told.length === 2;
 }
 
 describe('a secret', () => {
@@ -80,7 +85,13 @@ describe('a secret', () => {
     const expected = [
       ...['http-302', 'http-400', 'http-401', 'http-404', 'http-410', 'http-429', 'http-500'],
       ...['connection-refused', 'connection-reset', 'protocol', 'timeout', 'tls-untrusted', 'proxy-refused'],
-      ...['invalid-url', 'unexpected-answer', 'unauthorized', 'invalid-connection-string'],
+      ...[
+        'invalid-url',
+        'unexpected-answer',
+        'unauthorized',
+        'invalid-connection-string',
+        'tls-file-invalid',
+      ],
     ];
     expect(expected.filter((reason) => !reasons.has(reason))).toEqual([]);
   });
@@ -104,13 +115,32 @@ describe('a secret', () => {
 
   it.each([
     [['config', 'show']],
-    [['check']],
     [['outbox', 'list', '--all', '-o', 'json']],
     [['outbox', 'retry', '--all']],
   ])('is not told by seb %j', async (words) => {
     const { stdout, stderr } = await seb(...words);
     expect(stdout).not.toBe('');
     expect(lying(stdout + stderr)).toEqual([]);
+  });
+
+  it('is not told by seb check, whatever the receivers answer', async () => {
+    const { stdout, stderr } = await seb('check', '-o', 'json');
+    expect(stdout).toContain('the token is that of the bot');
+    expect(lying(stdout + stderr)).toEqual([]);
+  });
+
+  it('is not told when SIGHUP finds a file that is wrong in its secrets', async () => {
+    const good = readFileSync(file, 'utf8');
+    const before = agent.output().stderr.length;
+    writeFileSync(file, JSON.stringify({ sinks: wrongSinks }));
+    agent.child.kill('SIGHUP');
+    const said = () => agent.output().stderr.slice(before);
+    await until('the agent refuses the file', () => said().includes('the configuration file cannot be used'));
+    writeFileSync(file, `{ "url": "${marker}`);
+    agent.child.kill('SIGHUP');
+    await until('the agent refuses the file', () => said().includes('not valid YAML'));
+    writeFileSync(file, good);
+    expect(lying(said())).toEqual([]);
   });
 
   it('is not told by seb outbox show', async () => {
@@ -126,11 +156,8 @@ describe('a secret', () => {
       /-(odd|moved|unknown|invalid|proxied)$/.test(name),
     );
     const said: string[] = [];
-    for (const name of [
-      ...names.filter((_, index) => index % 3 === 0),
-      'hub-unauthorized',
-      'hub-unreadable',
-    ]) {
+    const others = ['bot-echo', 'webhook-locked', 'hub-unauthorized', 'hub-unreadable'];
+    for (const name of [...names.filter((_, index) => index % 4 === 0), ...others]) {
       const { stdout, stderr } = await seb('sink', 'test', name);
       said.push(stdout, stderr);
     }
@@ -139,7 +166,35 @@ describe('a secret', () => {
   }, 60_000);
 });
 
+/** A secret in every place where a person may put one by mistake. */
+const wrongSinks = {
+  a: { type: 'slack', webhook: marker, [`https://hooks.slack.test/${marker}`]: null },
+  b: { type: 'webhook', url: [marker], bearer: { [marker]: null }, headers: { [`Bearer ${marker}`]: '' } },
+  c: { type: 'webhook', url: marker, secrets: [marker], timeout: marker, mode: marker, filter: marker },
+  d: { type: 'webhook', url: marker, template: { [`${marker} `]: `{{ ${marker}` }, templateSecrets: marker },
+  e: {
+    type: 'teams',
+    url: `https://x.webhook.office.test/${marker}`,
+    tls: { passphrase: marker, key: marker },
+  },
+  f: { type: 'eventgrid', endpoint: marker, key: [marker] },
+  g: { type: 'eventhubs', connectionString: { value: marker }, eventHubName: [marker], proxy: marker },
+  h: { type: marker },
+  [`https://x.test/${marker}`]: { type: 'slack', url: 'x' },
+};
+
 describe('a secret in a file that is wrong', () => {
+  it.each([['agent'], ['config', 'show'], ['check'], ['outbox', 'list'], ['sink', 'test', 'a']])(
+    'is not told by seb %j %j',
+    async (...words) => {
+      const path = join(directory.path, 'wrong.yaml');
+      writeFileSync(path, JSON.stringify({ sinks: wrongSinks }));
+      const run = await runNode([cli, ...words, '-c', path]);
+      expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('sinks.a: there is no') });
+      expect(lying(run.stdout + run.stderr)).toEqual([]);
+    },
+  );
+
   it.each([
     [
       'as the value of a setting that does not exist',
@@ -168,6 +223,8 @@ describe('a crash', () => {
   const bugs = {
     thrown: `new URL('https://exa mple/?sig=${marker}')`,
     rejected: `Promise.reject(Object.assign(new TypeError('cannot reach https://x/${marker}'), { input: '${marker}' }))`,
+    caused: `throw new Error('x', { cause: new AggregateError([new Error('${marker}')], '${marker}') })`,
+    listed: `throw Object.assign(new Error('${marker}\\n    at ${marker}:1:1'), { input: '${marker}' })`,
     text: `(() => { throw '${marker}' })()`,
   };
 

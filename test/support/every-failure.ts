@@ -1,7 +1,11 @@
 // Sinks of every kind, each with secrets that hold a marker, each before a receiver that fails in one of many ways.
+import { createPrivateKey } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { issueCertificate } from './certificate.ts';
 import { type InboxAnswer, openInbox } from './inbox.ts';
 import { openProxy } from './proxy.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 /** Stands in every secret; letters only, so that no encoding of a URL changes it. */
 export const marker = 'MARKERofAsecret';
@@ -29,10 +33,22 @@ const kinds: Readonly<Record<string, (origin: string) => Settings>> = {
     url: `${origin}/hook/${marker}?code=${marker}`,
     secrets: [`whsec_${padded.toString('base64')}`, `whsk_${padded.toString('base64')}`],
     basic: { username: 'bridge', password: marker },
-    headers: { 'x-key': marker },
+    // A name that every object knows: whoever looks it up without care finds no mark of a secret there.
+    headers: { 'x-key': marker, constructor: marker },
+  }),
+  template: (origin) => ({
+    type: 'webhook',
+    url: `${origin}/${marker}`,
+    template: { text: 'code {{ secrets.code }} {{ secrets.valueOf | json }}' },
+    templateSecrets: { code: marker, valueOf: marker },
   }),
   bearer: (origin) => ({ type: 'webhook', url: `${origin}/${marker}`, bearer: marker, mode: 'binary' }),
-  asked: (origin) => ({ type: 'webhook', url: `${origin}/${marker}`, handshake: 'cloudevents' }),
+  asked: (origin) => ({
+    type: 'webhook',
+    url: `${origin}/${marker}`,
+    handshake: 'cloudevents',
+    bearer: marker,
+  }),
   slack: (origin) => ({ type: 'slack', url: `${origin}/services/T0/B0/${marker}` }),
   bot: (origin) => ({
     type: 'slack',
@@ -54,7 +70,18 @@ export interface EveryFailure extends AsyncDisposable {
 const quoting = `you sent ${marker} to https://receiver.test/${marker}?sig=${marker}`;
 const headers = { location: `/login?back=${marker}`, 'x-request-url': `/${marker}` };
 
+/** Says yes in the words of Slack, and quotes the token wherever it may. */
+const echo = {
+  ok: true,
+  channel: `C-xoxb-${marker}`,
+  ts: `1.1-xoxb-${marker}`,
+  team: `xoxb-${marker}`,
+  user: `bot of xoxb-${marker}`,
+  error: `xoxb-${marker}`,
+};
+
 const answers: Readonly<Record<string, InboxAnswer>> = {
+  echo: { status: 200, headers, body: JSON.stringify(echo) },
   odd: { status: 200, body: quoting },
   moved: { status: 302, headers, body: quoting },
   wrong: { status: 400, headers, body: JSON.stringify({ ok: false, error: marker }) },
@@ -80,25 +107,46 @@ export async function openEveryFailure(): Promise<EveryFailure> {
   origins['untrusted'] = secure.url;
   const entries = Object.entries(origins).flatMap(([fault, origin]) =>
     Object.entries(kinds).map(
-      ([kind, settingsOf]) => [`${kind}-${fault}`, common(settingsOf(origin))] as const,
+      ([kind, settingsOf]) =>
+        [`${kind}-${fault}`, common(settingsOf(origin), fault === 'silent' ? '400ms' : '10s')] as const,
     ),
   );
   const proxied = Object.entries(kinds).map(([kind, settingsOf]) => {
     const url = proxy.url.replace('//', `//user:${marker}@`);
     return [`${kind}-proxied`, { ...common(settingsOf(secure.url)), proxy: url }] as const;
   });
+  const certified = certifiedSinks(secure.url, resources.use(temporaryDirectory()).path);
   // Their places are no secrets, so that a marker in them would prove nothing.
-  const usable = [...entries, ...proxied].filter(
+  const usable = [...entries, ...proxied, ...certified].filter(
     ([name]) => !['topic-invalid', 'bot-invalid'].includes(name),
   );
   const owned = resources.move();
   return { sinks: Object.fromEntries(usable), [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Every record of the agent, because it says something about itself at once. */
-const common = (settings: Settings): Settings => ({
+/** Every record, because the agent says something about itself at once. */
+const common = (settings: Settings, timeout = '10s'): Settings => ({
   ...settings,
   allowHttp: true,
-  timeout: '400ms',
+  timeout,
   filter: { observer: 'all', records: ['event', 'agent'] },
 });
+
+/** Sinks whose files for TLS are wrong and hold the secret, or are locked with another one. */
+function certifiedSinks(origin: string, directory: string): (readonly [string, Settings])[] {
+  const { key, cert } = issueCertificate();
+  const locked = createPrivateKey(key).export({
+    ...{ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'another' },
+  });
+  const wrong = `-----BEGIN CERTIFICATE-----\n${marker}\n-----END CERTIFICATE-----\n`;
+  const [keyFile, certFile, caFile] = Object.entries({ key: locked, cert, ca: wrong }).map(([name, text]) => {
+    const path = join(directory, name);
+    writeFileSync(path, text);
+    return path;
+  });
+  const sink = { type: 'webhook', url: `${origin}/${marker}` };
+  return [
+    ['webhook-locked', common({ ...sink, tls: { keyFile, certFile, passphrase: marker } })],
+    ['webhook-authority', common({ ...sink, tls: { caFile } })],
+  ];
+}

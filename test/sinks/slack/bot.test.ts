@@ -390,6 +390,19 @@ describe('the answers of the Web API', () => {
   });
 });
 
+it('neither keeps nor shows the token where a gateway quotes it', async () => {
+  const token = `xoxb-${marker}`;
+  const yes = { ok: true, channel: token, ts: token, user: token, team: token };
+  await using gateway = await openInbox({ answer: { body: JSON.stringify(yes) } });
+  const kept: string[] = [];
+  const memory: SinkMemory = { get: () => null, set: (...pair) => void kept.push(...pair) };
+  const settings = { type: 'slack', apiUrl: gateway.url, token, channel: 'C1', allowHttp: true };
+  await using sink = openFromSettings(settings, { ...sinkContext, memory }).sink;
+  expect(await send(sink, sampleRecord())).toEqual(delivered);
+  expect(kept).toHaveLength(2);
+  expect(`${JSON.stringify(await sink.check(patience()))}${kept.join()}`).not.toContain(marker);
+});
+
 describe('a check of a bot', () => {
   it('names the bot and its workspace, and leaves nothing behind', async () => {
     await using api = await startSlackApi();
