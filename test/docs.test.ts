@@ -15,7 +15,7 @@ import { openInbox } from './support/inbox.ts';
 import { codeBlocks, commandLines, pageText } from './support/markdown.ts';
 import { runNode } from './support/process.ts';
 import { outgoing, sampleRecord } from './support/records.ts';
-import { agentSettings } from './support/sink-kinds.ts';
+import { agentSettings, openSink, sinkSettings } from './support/sink-kinds.ts';
 import { projectRoot } from './support/source-files.ts';
 import { temporaryDirectory } from './support/temporary-directory.ts';
 
@@ -116,6 +116,27 @@ describe('docs/configuration.md', () => {
   });
 });
 
+describe('the receiver in docs/sinks.md', () => {
+  it('takes a signed webhook, and refuses one that somebody changed', async () => {
+    const [code] = codeBlocks('docs/sinks.md', 'js');
+    const { recordFrom } = await loadCode(code?.text ?? '', 'receiver.js');
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    await using inbox = await openInbox();
+    const settings = sinkSettings.parse({
+      type: 'webhook',
+      url: inbox.url,
+      allowHttp: true,
+      secrets: [secret],
+    });
+    await using sink = openSink('hook', settings, sinkContext(inbox.url)).sink;
+    const { record, bytes } = outgoing(sampleRecord());
+    expect(await sink.send({ record, bytes }, new AbortController().signal)).toEqual({ status: 'delivered' });
+    const { body, headers } = inbox.requests[0] ?? {};
+    expect(recordFrom(body, headers, secret)).toEqual(JSON.parse(bytes.toString()));
+    expect(() => recordFrom(Buffer.from(`${body} `), headers, secret)).toThrow('No matching signature');
+  });
+});
+
 describe('the examples of `--help`', () => {
   it.each(registry.map((line) => [line.name, line] as const))(
     'of "seb %s" can be called',
@@ -139,11 +160,7 @@ describe('the recipe for a sink in CONTRIBUTING.md', () => {
     const sinkType = await loadRecipe(file);
     await using inbox = await openInbox();
     const settings = sinkType.settings.parse({ url: inbox.url, allowHttp: true });
-    await using sink = sinkType.open(settings, {
-      imdsEndpoint: inbox.url,
-      version: '1.0.0',
-      memory: openPassingMemory(),
-    });
+    await using sink = sinkType.open(settings, sinkContext(inbox.url));
     const { record, bytes } = outgoing(sampleRecord());
     expect(await sink.send({ record, bytes }, new AbortController().signal)).toEqual({ status: 'delivered' });
     expect(inbox.requests[0]?.body.toString()).toBe(`${record.severitytext} ${record.id}`);
@@ -168,15 +185,25 @@ describe('the recipe for a sink in CONTRIBUTING.md', () => {
   }, 120_000);
 });
 
+const sinkContext = (imdsEndpoint: string) => ({
+  imdsEndpoint,
+  version: '1.0.0',
+  memory: openPassingMemory(),
+});
+
 /** Runs the recipe's code as if it stood in src/sinks. */
 async function loadRecipe(code: string): Promise<SinkType> {
+  return (await loadCode(code, 'recipe.ts')).ntfy;
+}
+
+/** Runs code as if it stood in src/sinks. */
+async function loadCode(code: string, name: string) {
   using folder = temporaryDirectory();
   const sinks = pathToFileURL(join(projectRoot, 'src/sinks/')).href;
-  const moved = code.replaceAll(/from '([^']*)'/g, (_, name: string) =>
-    name.startsWith('.') ? `from '${new URL(name, sinks).href}'` : `from '${import.meta.resolve(name)}'`,
+  const moved = code.replaceAll(/from '([^']*)'/g, (_, from: string) =>
+    from.startsWith('.') ? `from '${new URL(from, sinks).href}'` : `from '${import.meta.resolve(from)}'`,
   );
-  const file = join(folder.path, 'recipe.ts');
+  const file = join(folder.path, name.replace(/js$/, 'mjs'));
   writeFileSync(file, moved);
-  const { ntfy } = await import(pathToFileURL(file).href);
-  return ntfy;
+  return await import(pathToFileURL(file).href);
 }
