@@ -34,7 +34,9 @@ export const filterSettings = (defaults: RecordFilter) =>
       minSeverity: z
         .enum(['INFO', 'WARN', 'ERROR'])
         .exactOptional()
-        .describe('Only records at least this severe.'),
+        .describe(
+          'Only records at least this severe; of an event whose announcement is, its end as well, which is `INFO` by itself.',
+        ),
       records: z
         .array(z.enum(['event', 'agent', 'approval', 'hook', 'impact']))
         .min(1)
