@@ -85,6 +85,7 @@ export function openWorld(directory: string, options: WorldOptions): World {
     const facts = { sequences, now, rest, waiting, ofAttempt };
     const first = waiting.slice(0, sequences.length).map(({ sequence }) => sequence);
     check(bypass || String(first) === String(sequences), 'an attempt out of order', facts);
+    check(!rest.suspended || sequences.length === 1, 'a probe with more than one record', facts);
     check(!isAhead(rest.pausedUntil, now, rest.pausedUntil), 'an attempt before Retry-After', facts);
     check(
       bypass || !isAhead(rest.suspendedUntil, now, rest.pausedUntil),
@@ -128,7 +129,7 @@ export function openWorld(directory: string, options: WorldOptions): World {
     const asked = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0;
     if (asked > 0) Object.assign(rest, { pausedUntil: now + asked, suspendedUntil: 0, suspended: false });
     const floorMs = outcome.status === 'retryable' ? (outcome.delayMsMin ?? 0) : 0;
-    if (floorMs > 0) record.notBefore = now + floorMs;
+    record.notBefore = floorMs > 0 ? now + floorMs : 0;
     if (outcome.status === 'unavailable') {
       const probeMs = outcome.passing === true ? asked : options.policy.probeIntervalMs;
       const pausedUntil = asked > 0 ? now + asked : 0;
@@ -191,7 +192,13 @@ export function openWorld(directory: string, options: WorldOptions): World {
       return 0;
     },
     pass: (ms) => clock.advance(ms),
-    setClock: (byMs) => clock.set(byMs),
+    setClock(byMs) {
+      clock.set(byMs);
+      if (byMs > 0) return;
+      // What was over by the clock that ran ahead does not come back, and nobody can say what was.
+      Object.assign(rest, { pausedUntil: 0, suspendedUntil: 0 });
+      for (const record of known.values()) record.notBefore = 0;
+    },
     restart() {
       agent.outbox[Symbol.dispose]();
       agent = begin();
