@@ -1,12 +1,13 @@
 // What `seb check` tries for an agent: its directory, the metadata service and every sink.
 import { openImds } from '../agent/imds.ts';
 import type { AgentSettings } from '../agent/settings.ts';
-import { adviceOf } from '../core/advice.ts';
+import { unreadableSecrets } from '../config/secret.ts';
 import { loadSinkKinds, type SinkSettings } from '../sinks/index.ts';
 import { openPassingMemory } from '../sinks/memory.ts';
 import { version } from '../version.ts';
 import { complaintOf } from './complaint.ts';
 import { type Check, directoryCheck } from './reach.ts';
+import { sinkAdvice } from './sink-advice.ts';
 
 export function agentChecks(settings: AgentSettings): readonly Check[] {
   const sinks = Object.entries(settings.sinks).map(([name, sink]) =>
@@ -32,6 +33,10 @@ const imdsCheck = (settings: AgentSettings['imds']): Check => ({
 export const sinkCheck = (name: string, settings: SinkSettings, imdsEndpoint: string): Check => ({
   name: `sink ${name}`,
   run: async (signal) => {
+    // Not every secret is needed to reach a sink, and each is needed to deliver to it.
+    if (unreadableSecrets(settings).length > 0) {
+      return { ok: false, detail: `${settings.type}: ${sinkAdvice('secret-unreadable', settings)}` };
+    }
     const kinds = await loadSinkKinds([settings.type]);
     const { sink, type } = kinds.open(name, settings, {
       imdsEndpoint,
@@ -40,7 +45,7 @@ export const sinkCheck = (name: string, settings: SinkSettings, imdsEndpoint: st
     });
     await using owned = sink;
     const result = await owned.check(signal);
-    const advice = result.ok || result.reason === undefined ? '' : `; ${adviceOf(result.reason, type)}`;
+    const advice = result.ok || result.reason === undefined ? '' : `; ${sinkAdvice(result.reason, settings)}`;
     return { ok: result.ok, detail: `${type}: ${result.detail}${advice}` };
   },
 });

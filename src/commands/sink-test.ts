@@ -3,16 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { openImds } from '../agent/imds.ts';
 import type { AgentSettings } from '../agent/settings.ts';
 import { nearest } from '../config/nearest.ts';
-import { adviceOf } from '../core/advice.ts';
 import type { Outcome } from '../core/delivery.ts';
 import { type Observer, unknownObserver } from '../core/observer.ts';
 import { agentRecord, encodeRecord } from '../core/record.ts';
-import { loadSinkKinds } from '../sinks/index.ts';
+import { loadSinkKinds, type SinkSettings } from '../sinks/index.ts';
 import { openPassingMemory } from '../sinks/memory.ts';
 import type { OutgoingRecord } from '../sinks/sink.ts';
 import { version } from '../version.ts';
 import { type CommandContext, defineCommand, UsageError } from './command.ts';
 import { fileOption, loadAgentSettings } from './program.ts';
+import { sinkAdvice } from './sink-advice.ts';
 import { type Column, outputFormat, outputOptions, printRows } from './table.ts';
 
 // The name of this VM is a courtesy to whoever reads the message; nobody should wait for it.
@@ -73,18 +73,18 @@ async function testSink(name: string, settings: AgentSettings, signal: AbortSign
   const outcome = await sink.send(outgoing, signal);
   const durationMs = Math.round(performance.now() - begunAt);
   const note = kinds.types.get(open.type)?.testNote;
-  return { sink: name, type: open.type, durationMs, ...described(outcome, open.type, note) };
+  return { sink: name, type: open.type, durationMs, ...described(outcome, given, note) };
 }
 
 function described(
   outcome: Outcome,
-  type: string,
+  settings: SinkSettings,
   note = 'the sink took the test record',
 ): Pick<TestResult, 'outcome' | 'reason' | 'detail'> {
   if (outcome.status === 'delivered') {
     return { outcome: outcome.status, reason: null, detail: note };
   }
-  return { outcome: outcome.status, reason: outcome.reason, detail: adviceOf(outcome.reason, type) };
+  return { outcome: outcome.status, reason: outcome.reason, detail: sinkAdvice(outcome.reason, settings) };
 }
 
 function testRecord(sink: string, observer: Observer): OutgoingRecord {

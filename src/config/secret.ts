@@ -68,10 +68,27 @@ function notBlank(text: string): string {
 }
 
 /** The paths of secrets that stand in the configuration file itself: worth a warning each. */
-export function plainSecrets(value: unknown, path = ''): string[] {
-  if (value instanceof Secret) return value.place === 'plain' ? [path] : [];
+export const plainSecrets = (settings: unknown): string[] =>
+  secretsIn(settings).flatMap(([path, { place }]) => (place === 'plain' ? [path] : []));
+
+/** The secrets that cannot be read now, each as `setting (place)`. */
+export const unreadableSecrets = (settings: unknown): string[] =>
+  secretsIn(settings).flatMap(([path, each]) => (isReadable(each) ? [] : [`${path} (${each.place})`]));
+
+function isReadable(given: Secret): boolean {
+  try {
+    given.reveal();
+    return true;
+  } catch (error) {
+    if (error instanceof SecretUnreadable) return false;
+    throw error;
+  }
+}
+
+function secretsIn(value: unknown, path = ''): readonly (readonly [path: string, Secret])[] {
+  if (value instanceof Secret) return [[path, value]];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, child]) =>
-    plainSecrets(child, path === '' ? key : `${path}.${key}`),
+    secretsIn(child, path === '' ? key : `${path}.${key}`),
   );
 }

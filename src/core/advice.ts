@@ -45,7 +45,7 @@ const sentences: Readonly<Record<NamedReason, string>> = {
   unauthorized: 'the receiver does not accept who we are; check the key, or give the identity its role',
   'not-found': 'what is named there does not exist; check its name',
   'hub-disabled': 'the hub takes no events; set its status to Active',
-  throttled: 'the receiver is busy and asks to be left alone for a while; it will be tried again',
+  throttled: 'the receiver is busy and asks to be left alone for a while; deliveries are tried again',
   'quota-exceeded': 'the quota of the receiver is used up; raise it, or wait for it to be renewed',
   'too-large': 'the record is larger than the receiver takes',
   'credential-unavailable':
@@ -78,24 +78,24 @@ const statusSentences: Readonly<Record<number, string>> = {
   404: 'the receiver knows no such path; check the URL, letter by letter',
   405: 'the receiver takes no POST at this path; check the URL',
   407: 'something in between wants a login of its own; set `proxy` if there is a proxy',
-  408: 'the receiver gave up waiting for the message; it will be tried again',
+  408: 'the receiver gave up waiting for the message; deliveries are tried again',
   409: 'the receiver says that this conflicts with what it has; for repeats set `treat409AsDelivered: true`',
   410: 'the receiver is gone for good; make a new URL and put it into the configuration',
   411: 'the receiver does not take messages in this form',
   413: 'the message is larger than the receiver takes',
   415: 'the receiver does not take this content type; check that the URL belongs to this type of sink',
   422: 'the receiver understands the message and does not want it; check what it expects',
-  429: 'the receiver takes no more messages for a while; it will be tried again',
-  502: 'a gateway before the receiver gets no good answer from it; it will be tried again',
-  503: 'the receiver is not available at the moment; it will be tried again',
-  504: 'a gateway before the receiver waited too long for it; it will be tried again',
+  429: 'the receiver takes no more messages for a while; deliveries are tried again',
+  502: 'a gateway before the receiver gets no good answer from it; deliveries are tried again',
+  503: 'the receiver is not available at the moment; deliveries are tried again',
+  504: 'a gateway before the receiver waited too long for it; deliveries are tried again',
 };
 
 /** By hundreds, for a status without a sentence of its own. */
 const statusClasses: Readonly<Record<number, string>> = {
   3: 'the receiver redirects, often to a login page or to a new address, and redirects are never followed; use the address behind it, or one that needs no login',
   4: 'the receiver refuses the message; check the URL and what it expects',
-  5: 'the receiver failed; it will be tried again',
+  5: 'the receiver failed; deliveries are tried again',
 };
 
 const slackSentences: Readonly<Partial<Record<SlackError, string>>> = {
@@ -118,10 +118,10 @@ const slackSentences: Readonly<Partial<Record<SlackError, string>>> = {
   two_factor_setup_required: 'the workspace wants a second factor that the account of the app has not set up',
   team_access_not_granted: 'the app is not installed in the workspace of the channel; install it there',
   team_not_found: 'Slack knows no such workspace; check the token and the channel',
-  org_login_required: 'the workspace is being moved by Slack; it will be tried again',
-  team_added_to_org: 'the workspace is being moved by Slack; it will be tried again',
-  external_channel_migrating: 'the channel is being moved by Slack; it will be tried again',
-  message_limit_exceeded: 'the workspace has sent too many messages; it will be tried again',
+  org_login_required: 'the workspace is being moved by Slack; deliveries are tried again',
+  team_added_to_org: 'the workspace is being moved by Slack; deliveries are tried again',
+  external_channel_migrating: 'the channel is being moved by Slack; deliveries are tried again',
+  message_limit_exceeded: 'the workspace has sent too many messages; deliveries are tried again',
   action_prohibited: 'a rule of the workspace forbids it; ask its administrators',
   posting_to_general_channel_denied: 'the app may not post to the general channel; choose another',
   account_inactive: 'the app or its user was removed from the workspace; install it again',
@@ -135,8 +135,8 @@ const slackSentences: Readonly<Partial<Record<SlackError, string>>> = {
 const slackClasses: readonly (readonly [RegExp, string])[] = [
   [/denied|restricted/, 'the workspace or its organization forbids it; ask its administrators'],
   [/token|auth/, 'Slack does not accept the token; install the app again and use its new token'],
-  [/^rate_?limited$/, 'Slack takes no more messages for a while; it will be tried again'],
-  [/error|failed|unavailable|timeout/, 'Slack failed; it will be tried again'],
+  [/^rate_?limited$/, 'Slack takes no more messages for a while; deliveries are tried again'],
+  [/error|failed|unavailable|timeout/, 'Slack failed; deliveries are tried again'],
 ];
 
 type Sentences = Readonly<Partial<Record<DeliveryReason, string>>>;
@@ -166,6 +166,14 @@ const ofSink: Readonly<Record<string, Sentences>> = {
       'check the key, or give the identity the role "EventGrid Data Sender" on the topic; a new role takes some minutes',
     ),
     'http-400': 'the topic does not take CloudEvents; make one whose input schema is CloudEventSchemaV1_0',
+  },
+  teams: {
+    ...refused(
+      'in the trigger of the workflow, let anyone call it, then copy its URL again and put it in as a whole, with its signature',
+    ),
+    'http-400':
+      'the workflow does not take this message; make it from the template "Post to a channel when a webhook request is received"',
+    'http-404': 'the workflow is gone or switched off; copy its URL again, or make a new one',
   },
   logicapps: {
     ...refused(

@@ -62,7 +62,7 @@ function openFile(path: string): Sink {
       const outcome = await tryOut(path);
       return outcome.status === 'delivered'
         ? { ok: true, detail: `${path} can be appended to` }
-        : { ok: false, detail: `${path}: ${outcome.reason}` };
+        : { ok: false, detail: `${path}: ${outcome.reason}`, reason: outcome.reason };
     },
     // At once, and not with the next record: until then a removed file would keep its room on the disk.
     reopen: () => void lane.run('', letGo, new AbortController().signal),

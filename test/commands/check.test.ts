@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { runCommandLine } from '../support/command-line.ts';
+import { openInbox } from '../support/inbox.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const marker = 'MARKER-OF-A-SECRET';
@@ -52,6 +53,17 @@ it('says of a sink that cannot be reached what to do about it', async () => {
   const check = await checkOf({ imds: { endpoint: imds.url }, sinks: { hook } });
   const detail = check.rows.find((row) => row.check === 'sink hook')?.detail;
   expect(detail).toContain('check the host and the port');
+});
+
+it('says which secret of a sink that can be reached is not there', async () => {
+  await using imds = await startImdsEmulator();
+  await using inbox = await openInbox();
+  const secrets = [{ file: '/nowhere/hook.key' }];
+  const hook = { type: 'webhook', url: inbox.url, allowHttp: true, secrets };
+  const check = await checkOf({ imds: { endpoint: imds.url }, sinks: { hook } });
+  expect(check.results).toMatchObject({ imds: 'ok', 'sink hook': 'failed' });
+  const detail = check.rows.find((row) => row.check === 'sink hook')?.detail;
+  expect(detail).toMatch(/: secrets\.0 \(file:\/nowhere\/hook\.key\)$/);
 });
 
 it('says what to look at when the metadata service refuses', async () => {

@@ -92,6 +92,15 @@ describe('a sink that does not work', () => {
     expect([row?.detail.includes('proxy'), inbox.requests.length]).toEqual([true, 0]);
   });
 
+  it('whose secret is not there is told which setting, and where it was looked for', async () => {
+    await using inbox = await openInbox();
+    const missing = { file: '/nowhere/hook.token' };
+    const { row, said } = await testOf({ url: inbox.url, headers: { 'x-key': missing, 'x-other': marker } });
+    expect(row?.reason).toBe('secret-unreadable');
+    expect(row?.detail).toMatch(/: headers\.x-key \(file:\/nowhere\/hook\.token\)$/);
+    expect([said.includes(marker), inbox.requests.length]).toEqual([false, 0]);
+  });
+
   it('that nobody listens at says so', async () => {
     const { exitCode, row } = await testOf({ url: 'http://127.0.0.1:9/' });
     expect([exitCode, row?.reason]).toEqual([1, 'connection-refused']);

@@ -116,7 +116,11 @@ describe('a check', () => {
     'finds out that %s cannot be appended to',
     async (path) => {
       await using sink = openFromSettings({ type: 'file', path }).sink;
-      expect(await sink.check(patience())).toEqual({ ok: false, detail: `${path}: file-unwritable` });
+      expect(await sink.check(patience())).toEqual({
+        ok: false,
+        detail: `${path}: file-unwritable`,
+        reason: 'file-unwritable',
+      });
     },
   );
 });
