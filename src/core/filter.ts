@@ -9,7 +9,6 @@ import {
   type RecordFamily,
   type Severity,
   severityNumbers,
-  severityOf,
 } from './record.ts';
 
 /** The parsed `filter` of a sink. */
@@ -20,7 +19,6 @@ export interface RecordFilter {
   /** Event types, any case; none given = all. */
   readonly types?: readonly string[];
   readonly transitions?: readonly TransitionKind[];
-  /** Of the event: its end counts for as much as its announcement. */
   readonly minSeverity?: Severity;
   readonly records: readonly RecordFamily[];
 }
@@ -29,19 +27,13 @@ export interface RecordFilter {
 export function takes(filter: RecordFilter, record: BridgeRecord): boolean {
   const family = familyOf(record.type);
   if (family === null || !filter.records.includes(family)) return false;
-  if (filter.minSeverity && severityIn(family, record) < severityNumbers[filter.minSeverity]) return false;
+  if (filter.minSeverity && record.severitynumber < severityNumbers[filter.minSeverity]) return false;
   if (family !== 'event') return true;
   const data = record.data as EventData;
   const type = data.event.eventType.toLowerCase();
   if (filter.types && !filter.types.some((wanted) => wanted.toLowerCase() === type)) return false;
   if (filter.transitions && !filter.transitions.includes(data.transition)) return false;
   return speaks(filter, record.correlationid, data);
-}
-
-/** That an event is over is INFO by itself; who heard that it was coming must hear that it is over. */
-function severityIn(family: RecordFamily, { data, severitynumber }: BridgeRecord): number {
-  if (family !== 'event') return severitynumber;
-  return Math.max(severitynumber, severityNumbers[severityOf((data as EventData).event, 'scheduled')]);
 }
 
 function speaks(filter: RecordFilter, key: string, data: EventData): boolean {

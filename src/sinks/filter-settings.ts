@@ -35,7 +35,7 @@ export const filterSettings = (defaults: RecordFilter) =>
         .enum(['INFO', 'WARN', 'ERROR'])
         .exactOptional()
         .describe(
-          'Only records at least this severe; of an event whose announcement is, its end as well, which is `INFO` by itself.',
+          'Only records at least this severe. That an event is over is `INFO`: to hear both of its beginning and its end, choose by `types`.',
         ),
       records: z
         .array(z.enum(['event', 'agent', 'approval', 'hook', 'impact']))
