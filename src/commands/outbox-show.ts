@@ -1,6 +1,7 @@
 // `seb outbox show`: one record of an agent, whole, with what became of it at each sink.
 import { showRecord } from '../agent/outbox/care.ts';
 import { defineCommand } from './command.ts';
+import { jsonText } from './json-text.ts';
 import { withOutbox } from './outbox.ts';
 import { fileOption } from './program.ts';
 
@@ -29,7 +30,7 @@ export const outboxShow = defineCommand({
         committedAt: new Date(delivery.committedAt).toISOString(),
         advice: advise(delivery),
       }));
-      context.stdout.write(`${JSON.stringify({ record: shown.record, deliveries }, null, 2)}\n`);
+      context.stdout.write(`${jsonText({ record: shown.record, deliveries }, 2)}\n`);
       return 0;
     }),
 });

@@ -1,6 +1,7 @@
 // Prints rows: a table for people, tab-separated text for scripts, JSON and CSV for programs.
 import { styleText } from 'node:util';
 import { type CommandContext, type CommandOptions, textOption, UsageError } from './command.ts';
+import { jsonText } from './json-text.ts';
 
 export type JsonValue =
   | string
@@ -89,12 +90,11 @@ const render: Readonly<Record<OutputFormat, Renderer>> = {
       ),
     ),
   json: (columns, rows) =>
-    `${JSON.stringify(
+    `${jsonText(
       rows.map((row) => objectOf(columns, row)),
-      null,
       2,
     )}\n`,
-  jsonl: (columns, rows) => linesOf(rows.map((row) => JSON.stringify(objectOf(columns, row)))),
+  jsonl: (columns, rows) => linesOf(rows.map((row) => jsonText(objectOf(columns, row)))),
   csv: (columns, rows) =>
     [columns.map(({ name }) => name), ...rows.map((row) => columns.map(({ value }) => plain(value(row))))]
       .map((cells) => `${cells.map(quoted).join(',')}\r\n`)

@@ -73,6 +73,23 @@ test('control characters in a value reach neither the terminal nor a line of a s
   expect(stdout.text).toBe('a [2Jb c d \t~1\t\n');
 });
 
+test.each(['json', 'jsonl'])(
+  '%s escapes what could steer a terminal, and reads back as it was',
+  async (output) => {
+    const evil = {
+      name: 'a\u001b[2J\u009b2J\u007f\u202eb\u2028\u{e0041}\n',
+      count: 1,
+      note: 'é 😀',
+      tags: [],
+    };
+    const { context, stdout } = stage({ output });
+    await printRows(context, columns, [evil]);
+    expect(stdout.text).not.toMatch(/[^\P{C}\n]|[\u2028\u2029]/u);
+    expect(stdout.text).toContain('é 😀');
+    expect([JSON.parse(stdout.text)].flat()).toEqual([evil]);
+  },
+);
+
 test('a terminal gets colours unless NO_COLOR says otherwise, and a pipe gets none', async () => {
   vi.stubEnv('FORCE_COLOR', undefined);
   vi.stubEnv('NO_COLOR', undefined);
