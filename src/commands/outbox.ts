@@ -1,8 +1,15 @@
 // What the commands that look after an agent's outbox have in common: which deliveries are meant, and how they show.
 import type { DatabaseSync } from 'node:sqlite';
-import { type CareRow, type CareSelection, type CareState, openOutboxForCare } from '../agent/outbox/care.ts';
+import {
+  type CareRow,
+  type CareSelection,
+  type CareState,
+  listDeliveries,
+  openOutboxForCare,
+} from '../agent/outbox/care.ts';
 import { UnknownSchema } from '../agent/outbox/schema.ts';
 import { faultOf, type StorageFault } from '../agent/outbox/storage.ts';
+import { nearest } from '../config/nearest.ts';
 import { adviceOf } from '../core/advice.ts';
 import type { DeliveryReason } from '../core/delivery.ts';
 import { type CommandContext, type CommandOptions, textOption, UsageError } from './command.ts';
@@ -107,7 +114,10 @@ export async function withOutbox(
     reason === null ? null : (adviceOf(reason as DeliveryReason, sinks[sink]?.type ?? '') ?? null);
   try {
     using database = openOutboxForCare(stateDir);
-    if (database !== null) return await work(database, advise);
+    if (database !== null) {
+      refuseUnknownSink(context, database, Object.keys(sinks));
+      return await work(database, advise);
+    }
     context.stderr.write(`seb: there is no outbox in ${stateDir}; the agent makes it when it first runs\n`);
   } catch (error) {
     const fault = faultOf(error);
@@ -116,6 +126,16 @@ export async function withOutbox(
     context.stderr.write(`seb: the outbox in ${stateDir} cannot be used: ${why}\n`);
   }
   return 1;
+}
+
+/** A mistyped name would look like a queue that is empty. A sink that is configured no more may still have a queue. */
+function refuseUnknownSink(context: CommandContext, database: DatabaseSync, configured: readonly string[]) {
+  const sink = textOption(context, 'sink');
+  if (sink === undefined || configured.includes(sink)) return;
+  if (listDeliveries(database, { sink }).length > 0) return;
+  const meant = nearest(sink, configured);
+  const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+  throw new UsageError(`neither the configuration nor the outbox has a sink "${sink}"${hint}`);
 }
 
 const tones: Readonly<Record<CareState, Tone | undefined>> = {
@@ -133,7 +153,8 @@ export function deliveryColumns(context: CommandContext, advise: Advise): readon
   const now = Date.now();
   const iso = (at: number | null) => (at === null ? null : new Date(at).toISOString());
   return [
-    { name: 'id', value: ({ id }) => id, elastic: true },
+    // Never cut short, however narrow the terminal: the other commands take it as it stands here.
+    { name: 'id', value: ({ id }) => id },
     { name: 'sink', value: ({ sink }) => sink },
     { name: 'state', value: ({ state }) => state, tone: ({ state }) => tones[state] },
     { name: 'attempts', value: ({ attempts }) => attempts, align: 'right' },

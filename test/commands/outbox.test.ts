@@ -5,11 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { outboxFile } from '../../src/agent/outbox/outbox.ts';
 import { systemClock } from '../../src/clock.ts';
-import { outboxList } from '../../src/commands/outbox-list.ts';
+import { outboxList, outboxList } from '../../src/commands/outbox-list.ts';
 import { runCommandLine } from '../support/command-line.ts';
 import { announce, attempt, nextOf, openOutbox } from '../support/outboxes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { stage } from '../support/terminal.ts';
+import { stage, stage } from '../support/terminal.ts';
 
 /** Two records for the sinks `a` and `b`: one died at `a`, the other suspended it; all waits for `b`. */
 function agentWithTrouble() {
@@ -181,6 +181,26 @@ it.each([['retry'], ['discard'], ['show']])(
     expect(await agent.seb(verb, 'no-such-id')).toMatchObject({ exitCode: 1, stdout: '' });
   },
 );
+
+it('refuses a sink that neither the configuration nor the outbox has, and says which was meant', async () => {
+  using agent = agentWithTrouble();
+  writeFileSync(
+    agent.file,
+    JSON.stringify({ stateDir: join(agent.file, '..'), sinks: { ops: { type: 'stdout' } } }),
+  );
+  const run = await agent.seb('retry', '--sink', 'opps');
+  expect(run).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(run.stderr).toContain('has a sink "opps"; did you mean "ops"?');
+  expect((await agent.seb('list', '--sink', 'ops')).exitCode).toBe(0);
+  expect((await agent.seb('list', '--sink', 'b')).exitCode).toBe(0);
+});
+
+it('never cuts an id short, because the other commands take it', async () => {
+  using agent = agentWithTrouble();
+  const { context, stdout } = stage({ config: agent.file }, 40);
+  expect(await outboxList.run(context)).toBe(0);
+  expect(stdout.text).toContain(`${agent.second} `);
+});
 
 it('refuses a state that there is not', async () => {
   using agent = agentWithTrouble();
