@@ -5,11 +5,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
 import { outboxFile } from '../../src/agent/outbox/outbox.ts';
 import { systemClock } from '../../src/clock.ts';
-import { outboxList, outboxList } from '../../src/commands/outbox-list.ts';
+import { outboxList } from '../../src/commands/outbox-list.ts';
 import { runCommandLine } from '../support/command-line.ts';
 import { announce, attempt, nextOf, openOutbox } from '../support/outboxes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { stage, stage } from '../support/terminal.ts';
+import { stage } from '../support/terminal.ts';
 
 /** Two records for the sinks `a` and `b`: one died at `a`, the other suspended it; all waits for `b`. */
 function agentWithTrouble() {
