@@ -46,6 +46,10 @@ const settings = z
     'Give either fullyQualifiedNamespace or connectionString',
   )
   .refine(
+    ({ connectionString, clientId }) => connectionString === undefined || clientId === undefined,
+    'clientId goes with fullyQualifiedNamespace: a connectionString signs in by itself',
+  )
+  .refine(
     ({ transport, proxy }) => transport === 'websockets' || proxy === undefined,
     'AMQP goes through no proxy: give transport: websockets as well, or leave proxy out',
   );

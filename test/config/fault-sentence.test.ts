@@ -57,6 +57,16 @@ test.each([
     'sinks: { ops: { type: logicApps, url: { file: /x } } }',
     'sinks.ops.type: Expected a type of sink that there is: eventgrid, eventhubs, file, logicapps, slack, stdout, teams, webhook; did you mean "logicapps"?',
   ],
+  [
+    'a placeholder without quotes',
+    hook('template: { text: {{ data.event.eventType }} }'),
+    'sinks.ops.template.text: Put the {{ … }} into quotes: without them YAML reads the braces as a mapping',
+  ],
+  [
+    'an identity beside a key',
+    'sinks: { fleet: { type: eventhubs, eventHubName: x, connectionString: { file: /x }, clientId: 6f1b3c1e-0000-4000-8000-000000000000 } }',
+    'sinks.fleet: clientId goes with fullyQualifiedNamespace: a connectionString signs in by itself',
+  ],
 ])('%s is said in plain words', (_, text, fault) => {
   expect(faultsIn(text)).toEqual([fault]);
 });

@@ -101,10 +101,19 @@ function fillOfList(list: readonly unknown[], path: Path, findings: Findings): F
 }
 
 function fillOfMap(map: object, path: Path, findings: Findings): Fill {
+  if (isBarePlaceholder(map)) return refuse(path, bare, findings);
   const fills = Object.entries(map).map(
     ([key, value]) => [key, fillOf(value, [...path, key], findings)] as const,
   );
   return (filling, faults) => Object.fromEntries(fills.map(([key, fill]) => [key, fill(filling, faults)]));
+}
+
+const bare = 'Put the {{ … }} into quotes: without them YAML reads the braces as a mapping';
+
+/** What YAML makes of `{{ data.x }}`: a mapping whose one key is a mapping, which comes here as text. */
+function isBarePlaceholder(map: object): boolean {
+  const [[key, value] = ['', ''], ...more] = Object.entries(map);
+  return more.length === 0 && value === null && /^\{.*\}$/s.test(key);
 }
 
 function fillOfText(text: string, path: Path, findings: Findings): Fill {
