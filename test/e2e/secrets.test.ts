@@ -184,9 +184,9 @@ const wrongSinks = {
 };
 
 describe('a secret in a file that is wrong', () => {
-  it.each([['agent'], ['config', 'show'], ['check'], ['outbox', 'list'], ['sink', 'test', 'a']])(
-    'is not told by seb %j %j',
-    async (...words) => {
+  it.each([[['agent']], [['config', 'show']], [['check']], [['outbox', 'list']], [['sink', 'test', 'a']]])(
+    'is not told by seb %j',
+    async (words) => {
       const path = join(directory.path, 'wrong.yaml');
       writeFileSync(path, JSON.stringify({ sinks: wrongSinks }));
       const run = await runNode([cli, ...words, '-c', path]);
