@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { deliver } from '../../src/agent/deliver.ts';
-import { openOutboxForCare } from '../../src/agent/outbox/care.ts';
+import { discardDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
 import { openWake } from '../../src/agent/wake.ts';
 import { chatPolicy, type Outcome } from '../../src/core/delivery.ts';
 import { announceEach, busy, openTestLane, throttled, written } from '../support/lanes.ts';
@@ -51,6 +51,20 @@ test('a suspended sink that takes an urgent record is taken at its word: its que
   announceEach(lane.outbox, ['C'], true);
   await lane.run();
   expect(lane.sink.attempts).toEqual([[1], [3], [1], [2]]);
+});
+
+test('an urgent record goes past a suspension at once, also where nothing before it was tried yet', async () => {
+  using directory = temporaryDirectory();
+  using lane = openTestLane(directory.path);
+  announceEach(lane.outbox, ['A']);
+  lane.sink.answer(forbidden);
+  await lane.run();
+  using database = openOutboxForCare(directory.path);
+  if (database !== null) discardDeliveries(database, {}, lane.clock.now());
+  announceEach(lane.outbox, ['B']);
+  announceEach(lane.outbox, ['C'], true);
+  await lane.run();
+  expect(lane.sink.attempts).toEqual([[1], [3]]);
 });
 
 test('an urgent record does not wait while a sink keeps its distance from one attempt to the next', async () => {
