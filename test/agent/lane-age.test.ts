@@ -52,6 +52,16 @@ test('the queue of a suspended chat ages out into the dead letters while the sin
   ]);
 });
 
+test('what was never tried ages out behind a pause that its receiver asked for', async () => {
+  using directory = temporaryDirectory();
+  using lane = openTestLane(directory.path, { policy: chatPolicy });
+  announceEach(lane.outbox, ['A', 'B']);
+  lane.sink.answer({ ...throttled, retryAfterMs: 3 * hour });
+  await lane.pass(hour + minute);
+  expect(lane.sink.attempts).toEqual([[1]]);
+  expect(written(directory.path)).toEqual(['1 dead expired', '2 dead expired']);
+});
+
 test('a lane that rests looks again when its head grows too old, not only when it is due', async () => {
   using directory = temporaryDirectory();
   using lane = openTestLane(directory.path, { policy: chatPolicy });
