@@ -72,14 +72,14 @@ async function testSink(name: string, settings: AgentSettings, signal: AbortSign
   const begunAt = performance.now();
   const outcome = await sink.send(outgoing, signal);
   const durationMs = Math.round(performance.now() - begunAt);
-  const note = kinds.types.get(open.type)?.testNote;
+  const note = kinds.types.get(open.type)?.testNoteOf?.(given) ?? 'the sink took the test record';
   return { sink: name, type: open.type, durationMs, ...described(outcome, given, note) };
 }
 
 function described(
   outcome: Outcome,
   settings: SinkSettings,
-  note = 'the sink took the test record',
+  note: string,
 ): Pick<TestResult, 'outcome' | 'reason' | 'detail'> {
   if (outcome.status === 'delivered') {
     return { outcome: outcome.status, reason: null, detail: note };

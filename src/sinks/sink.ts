@@ -75,7 +75,7 @@ export interface SinkType<Type extends string = string, Settings extends z.ZodOb
   readonly filter: RecordFilter;
   readonly policy: DeliveryPolicy;
   /** What a person has to know after a test that went well, where the receiver's answer does not say all. */
-  readonly testNote?: string;
+  testNoteOf?(settings: z.output<Settings>): string | null;
   open(settings: z.output<Settings>, context: SinkContext): Sink;
 }
 

@@ -16,7 +16,7 @@ export const teams = defineSink({
   settings,
   filter: affectedFilter,
   policy: chatPolicy,
-  testNote:
+  testNoteOf: () =>
     'Power Automate has accepted the message, which does not yet mean that Teams shows it: look into the channel, and if it is not there, into the run history of the flow',
   open: openTeams,
 });

@@ -13,6 +13,10 @@ export const webhook = defineSink({
   settings: webhookSettings,
   filter: affectedFilter,
   policy: dataPolicy,
+  testNoteOf: ({ template }) =>
+    template === undefined
+      ? null
+      : 'the sink took the test record, in the form of its template, which cannot say that it is a test: tell whoever reads it',
   open: openWebhook,
 });
 

@@ -47,6 +47,14 @@ describe('a sink that works', () => {
     expect(record.data.observer.vmName).toEqual(expect.any(String));
   });
 
+  it('is said to have got it without the word test when its body is made by a template', async () => {
+    await using inbox = await openInbox();
+    const plain = await testOf({ url: inbox.url });
+    const { exitCode, row } = await testOf({ url: inbox.url, template: { text: '{{ id }}' } });
+    expect([exitCode, plain.row?.detail]).toEqual([0, 'the sink took the test record']);
+    expect(row?.detail).toContain('its template, which cannot say that it is a test');
+  });
+
   it('gets it also when its filter takes no such record, and when nobody knows the name of the VM', async () => {
     await using inbox = await openInbox();
     const { exitCode } = await testOf(

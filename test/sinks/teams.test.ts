@@ -163,5 +163,7 @@ describe('the URL of an Office 365 connector', () => {
 it('leaves two seconds between messages, and says what a 202 does not mean', async () => {
   await using pair = await openPair({ status: 202 });
   expect(pair.sink.spacingMs).toBe(2_000);
-  expect(sinkTypes.get('teams')?.testNote).toMatch(/accepted.*not yet mean that Teams shows it.*run history/);
+  expect(sinkTypes.get('teams')?.testNoteOf?.({})).toMatch(
+    /accepted.*not yet mean that Teams shows it.*run history/,
+  );
 });
