@@ -10,8 +10,8 @@ import { hubAudience } from './eventhubs/credential.ts';
 import { outcomeOfHubError } from './eventhubs/outcome.ts';
 import { clientIdSetting } from './http/bearer.ts';
 import { openManagedIdentity } from './http/managed-identity.ts';
-import { type Outcomes, openBatchLane } from './lane.ts';
 import { defineSink, type OutgoingRecord, type Sink, type SinkContext, streamFilter } from './sink.ts';
+import { type Outcomes, openBatchTurns } from './turns.ts';
 
 const settings = z
   .strictObject({
@@ -77,14 +77,14 @@ type Work = (producer: HubProducer, stop: AbortSignal) => Promise<Outcomes>;
 
 function openEventHubs(given: Settings, context: SinkContext): Sink {
   const { timeout: timeoutMs, eventHubName } = given;
-  // An attempt ends itself in time; the lane only has to outlast it.
-  const lane = openBatchLane(timeoutMs + 1_000);
+  // An attempt ends itself in time; the turn only has to outlast it.
+  const turns = openBatchTurns(timeoutMs + 1_000);
   const end = new AbortController();
   const { attempt, ...hub } = openAttempts(given, context, end.signal);
 
   const send = (batch: readonly OutgoingRecord[], signal: AbortSignal) => {
     const work: Work = (producer, stop) => producer.send(batch, stop);
-    return lane.run(batch.map(({ record }) => record.id).join(), () => attempt(work), signal);
+    return turns.run(batch.map(({ record }) => record.id).join(), () => attempt(work), signal);
   };
 
   return {
@@ -97,7 +97,7 @@ function openEventHubs(given: Settings, context: SinkContext): Sink {
         partitions = count;
       };
       const work: Work = async (producer, stop) => [await producer.check(learn, stop)];
-      const [outcome = aborted] = await lane.run('', () => attempt(work), signal);
+      const [outcome = aborted] = await turns.run('', () => attempt(work), signal);
       if (outcome.status === 'delivered')
         return { ok: true, detail: `${eventHubName} has ${partitions} partitions` };
       const { reason } = outcome;
@@ -107,7 +107,7 @@ function openEventHubs(given: Settings, context: SinkContext): Sink {
       // The SDK does not wait for a send when it closes, and one that is cut off may be stored all the same.
       const leftMs = hub.begunAt() + attemptMsMin - performance.now();
       const timer = setTimeout(() => end.abort(), Math.max(leftMs, graceMs));
-      await lane[Symbol.asyncDispose]();
+      await turns[Symbol.asyncDispose]();
       clearTimeout(timer);
       await hub.close();
     },

@@ -6,8 +6,8 @@ import { dirname } from 'node:path';
 import * as z from 'zod';
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
 import { makeDirectories } from '../directories.ts';
-import { openLane } from './lane.ts';
 import { defineSink, type Sink, streamFilter } from './sink.ts';
+import { openTurns } from './turns.ts';
 
 // A disk that does not answer for so long is not answering at the moment.
 const timeoutMs = 15_000;
@@ -30,7 +30,7 @@ export const file = defineSink({
 });
 
 function openFile(path: string): Sink {
-  const lane = openLane(timeoutMs);
+  const turns = openTurns(timeoutMs);
   let handle: FileHandle | null = null;
 
   const letGo = async (): Promise<Outcome> => {
@@ -57,7 +57,7 @@ function openFile(path: string): Sink {
   };
 
   return {
-    send: ({ record, bytes }, signal) => lane.run(record.id, () => append(bytes), signal),
+    send: ({ record, bytes }, signal) => turns.run(record.id, () => append(bytes), signal),
     check: async () => {
       const outcome = await tryOut(path);
       return outcome.status === 'delivered'
@@ -65,9 +65,9 @@ function openFile(path: string): Sink {
         : { ok: false, detail: `${path}: ${outcome.reason}`, reason: outcome.reason };
     },
     // At once, and not with the next record: until then a removed file would keep its room on the disk.
-    reopen: () => void lane.run('', letGo, new AbortController().signal),
+    reopen: () => void turns.run('', letGo, new AbortController().signal),
     [Symbol.asyncDispose]: async () => {
-      await lane[Symbol.asyncDispose]();
+      await turns[Symbol.asyncDispose]();
       await letGo();
     },
   };

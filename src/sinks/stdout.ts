@@ -2,8 +2,8 @@
 import type { Writable } from 'node:stream';
 import * as z from 'zod';
 import { dataPolicy, type Outcome } from '../core/delivery.ts';
-import { openLane } from './lane.ts';
 import { defineSink, type Sink, streamFilter } from './sink.ts';
+import { openTurns } from './turns.ts';
 
 const newline = Buffer.from('\n');
 // A reader that takes nothing for so long is no reader at the moment.
@@ -23,14 +23,14 @@ export const stdout = defineSink({
  * @param timeoutMs how long a reader may take for one line
  */
 export function openStreamSink(stream: Writable, timeoutMs = patienceMs): Sink {
-  const lane = openLane(timeoutMs);
+  const turns = openTurns(timeoutMs);
   return {
-    send: ({ record, bytes }, signal) => lane.run(record.id, () => writeLine(stream, bytes), signal),
+    send: ({ record, bytes }, signal) => turns.run(record.id, () => writeLine(stream, bytes), signal),
     check: async () =>
       stream.writable
         ? { ok: true, detail: 'the stream is open' }
         : { ok: false, detail: 'nobody reads the stream' },
-    [Symbol.asyncDispose]: () => lane[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => turns[Symbol.asyncDispose](),
   };
 }
 

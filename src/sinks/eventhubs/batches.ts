@@ -1,8 +1,8 @@
 // Sends records to a hub in as few messages as their partitions and the hub's limit allow, in order.
 import type { EventData, EventDataBatch, EventHubProducerClient } from '@azure/event-hubs';
 import type { Outcome } from '../../core/delivery.ts';
-import type { Outcomes } from '../lane.ts';
 import type { OutgoingRecord } from '../sink.ts';
+import type { Outcomes } from '../turns.ts';
 import { messageOf } from './message.ts';
 
 const delivered: Outcome = { status: 'delivered' };

@@ -5,8 +5,8 @@ import { type EventHubClientOptions, EventHubProducerClient } from '@azure/event
 import type { Secret } from '../../config/secret.ts';
 import type { Outcome } from '../../core/delivery.ts';
 import type { ManagedIdentity } from '../http/managed-identity.ts';
-import type { Outcomes } from '../lane.ts';
 import type { OutgoingRecord } from '../sink.ts';
+import type { Outcomes } from '../turns.ts';
 import { sendInBatches } from './batches.ts';
 import { hubCredential } from './credential.ts';
 import { watchLoss } from './loss.ts';

@@ -1,7 +1,7 @@
 // Holds the connection to a hub for as long as deliveries follow one another, and no longer: a fleet of
 // 100,000 VMs cannot hold one each.
 import type { Outcome } from '../../core/delivery.ts';
-import type { Outcomes } from '../lane.ts';
+import type { Outcomes } from '../turns.ts';
 import type { HubProducer } from './client.ts';
 
 export interface HubConnection extends AsyncDisposable {

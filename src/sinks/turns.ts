@@ -6,7 +6,7 @@ import { aborted, openDeadline } from './deadline.ts';
  * A caller may stop waiting, by its signal or by the time limit; the operation itself goes on, and the next
  * call waits for it. A repeat of the same key joins it instead of doing the work twice.
  */
-export interface Lane<Result> extends AsyncDisposable {
+export interface Turns<Result> extends AsyncDisposable {
   /**
    * Never rejects: an operation that throws is `retryable` with reason `unexpected`.
    * @param key what the operation is about, such as the id of the record
@@ -15,14 +15,14 @@ export interface Lane<Result> extends AsyncDisposable {
 }
 
 /** @param timeoutMs how long a caller waits at most */
-export function openLane(timeoutMs: number): Lane<Outcome> {
-  const lane = openBatchLane(timeoutMs);
+export function openTurns(timeoutMs: number): Turns<Outcome> {
+  const turns = openBatchTurns(timeoutMs);
   return {
     run: async (key, operation, signal) => {
-      const [outcome = unforeseen] = await lane.run(key, async () => [await operation()], signal);
+      const [outcome = unforeseen] = await turns.run(key, async () => [await operation()], signal);
       return outcome;
     },
-    [Symbol.asyncDispose]: () => lane[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => turns[Symbol.asyncDispose](),
   };
 }
 
@@ -37,8 +37,8 @@ interface Running {
   outcomes: Outcomes | null;
 }
 
-/** As `openLane`, for operations about several records. */
-export function openBatchLane(timeoutMs: number): Lane<Outcomes> {
+/** As `openTurns`, for operations about several records. */
+export function openBatchTurns(timeoutMs: number): Turns<Outcomes> {
   let running: Running | null = null;
   let closed = false;
 
