@@ -11,7 +11,7 @@ import { importsOf, projectRoot, sourceFiles } from './support/source-files.ts';
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   'src/core': ['zod'],
   'src/config': ['src/core', 'zod', 'yaml'],
-  'src/sinks': ['src/config', 'src/core', 'zod', 'undici', 'ws', '@azure/event-hubs'],
+  'src/sinks': ['src/config', 'src/core', 'zod', 'undici', 'ws', 'p-retry', '@azure/event-hubs'],
   'src/audit': ['src/config', 'src/core', 'zod'],
   'src/agent': ['src/sinks', 'src/config', 'src/core', 'zod', 'p-retry', 'prom-client'],
   'src/consumer': [

@@ -181,7 +181,7 @@ describe('the identity of the VM', () => {
 
   it('is missing for as long as the metadata service gives no token, for each record of the batch', async () => {
     await using pair = await openPair(identity);
-    pair.imds.inject({ kind: 'status', status: 500 }, { path: 'token' });
+    pair.imds.inject({ kind: 'status', status: 500 }, { path: 'token', times: 3 });
     const missing = { status: 'retryable', reason: 'credential-unavailable' };
     expect(await pair.sendMany(outgoingRecords(2))).toEqual([missing, missing]);
     expect(pair.topic.connections).toBe(0);

@@ -111,11 +111,28 @@ it.each([
   ['fails', { kind: 'status', status: 500 }],
   ['gives half an answer', { kind: 'cut' }],
   ['gives what is no token', { kind: 'truncated' }],
-] as const)('tries again later when the metadata service %s', async (_, fault) => {
+] as const)('asks twice more when the metadata service %s, and tries again later', async (_, fault) => {
   await using pair = await openPair(identity);
-  pair.imds.inject(fault, { path: 'token' });
+  pair.imds.inject(fault, { path: 'token', times: 3 });
   expect(await pair.send()).toEqual({ status: 'retryable', reason: 'credential-unavailable' });
   expect([pair.workflow.requests.length, await pair.send()]).toEqual([0, { status: 'delivered' }]);
+});
+
+it.each([404, 429, 500])(
+  'needs no second attempt when the metadata service answers %i in passing',
+  async (status) => {
+    await using pair = await openPair(identity);
+    pair.imds.inject({ kind: 'status', status }, { path: 'token', times: 2 });
+    expect(await pair.send()).toEqual({ status: 'delivered' });
+    expect(pair.imds.requests).toHaveLength(3);
+  },
+);
+
+it('does not ask again at once for a token that is refused to this VM', async () => {
+  await using pair = await openPair(identity);
+  pair.imds.inject({ kind: 'status', status: 400 }, { path: 'token', times: 3 });
+  expect(await pair.send()).toEqual({ status: 'retryable', reason: 'credential-unavailable' });
+  expect(pair.imds.requests).toHaveLength(1);
 });
 
 it('uses no token that has ended', async () => {

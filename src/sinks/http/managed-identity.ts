@@ -1,5 +1,6 @@
 // Asks the metadata service of the VM for tokens of its managed identity, and keeps each while it is good.
 import { Agent, type IncomingMessage, request } from 'node:http';
+import pRetry from 'p-retry';
 import { openDeadline } from '../deadline.ts';
 
 /** Whose tokens, for whom, and where they are asked for. */
@@ -63,13 +64,29 @@ async function askForToken(place: IdentityPlace, signal: AbortSignal) {
   using deadline = openDeadline(timeoutMs, signal);
   const query = new URLSearchParams({ 'api-version': '2018-02-01', resource: audience });
   if (clientId !== undefined) query.set('client_id', clientId);
+  const url = `${imdsEndpoint}/metadata/identity/oauth2/token?${query}`;
   try {
-    const answer = await get(`${imdsEndpoint}/metadata/identity/oauth2/token?${query}`, deadline.signal);
-    return readToken(JSON.parse(answer));
+    const answer = await pRetry(() => get(url, deadline.signal), { ...retries, signal: deadline.signal });
+    return readToken(answer);
   } catch {
     throw new TokenUnavailable();
   }
 }
+
+// Two more tries, soon: what takes longer to mend is for the outbox to wait for.
+const retries = {
+  retries: 2,
+  minTimeout: 200,
+  factor: 2,
+  randomize: true,
+  shouldRetry: ({ error }: { readonly error: Error }) => !(error instanceof TokenRefused),
+};
+
+/** The service is well, and gives this VM no such token: asking again at once would not help. */
+class TokenRefused extends TokenUnavailable {}
+
+// Azure asks for another try after these and after every 5xx ("Retry guidance" of managed identities).
+const passingStatuses: readonly (number | undefined)[] = [404, 410, 429];
 
 function readToken(answer: unknown) {
   const { access_token: text, expires_on: seconds } = answer as Readonly<Record<string, unknown>>;
@@ -78,7 +95,7 @@ function readToken(answer: unknown) {
   return { text, expiresAt };
 }
 
-async function get(url: string, signal: AbortSignal): Promise<string> {
+async function get(url: string, signal: AbortSignal): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   // An agent of its own: that of the process may have been told of a proxy, and a proxy must never see a token.
   const agent = new Agent({ keepAlive: false });
@@ -86,9 +103,10 @@ async function get(url: string, signal: AbortSignal): Promise<string> {
     .on('error', reject)
     .end();
   const answer = await promise;
-  if (answer.statusCode === 200) return await firstText(answer);
+  const { statusCode: status = 0 } = answer;
+  if (status === 200) return JSON.parse(await firstText(answer));
   answer.destroy();
-  throw new TokenUnavailable();
+  throw status >= 500 || passingStatuses.includes(status) ? new TokenUnavailable() : new TokenRefused();
 }
 
 // A token takes 2 to 4 KiB.

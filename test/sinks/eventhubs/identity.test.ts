@@ -96,11 +96,11 @@ it('can be given an identity later: a missing one is worth another try', async (
 });
 
 it.each([
-  ['fails', 'other', { kind: 'status', status: 500 }],
-  ['never answers', 'third', { kind: 'hang' }],
-] as const)('tries again later when instance metadata %s', async (_, clientId, fault) => {
+  ['fails', 'other', { kind: 'status', status: 500 }, 3],
+  ['never answers', 'third', { kind: 'hang' }, 1],
+] as const)('tries again later when instance metadata %s', async (_, clientId, fault, times) => {
   await using pair = await openPair({ clientId, timeout: '3s' });
-  imds.inject(fault, { path: 'token' });
+  imds.inject(fault, { path: 'token', times });
   expect(await pair.send()).toEqual(unavailable);
   expect(await pair.send()).toEqual({ status: 'delivered' });
 });
