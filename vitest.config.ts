@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // What needs the tools of a distribution: `npm run test:packages`.
+    exclude: ['test/packages/**'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 20_000,

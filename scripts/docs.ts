@@ -13,7 +13,7 @@ Made by \`npm run docs\` from the schema that checks the files; \`seb config doc
 One YAML file (JSON is YAML) per program, named with \`-c FILE\`; without it, \`agent.yaml\` or \`consumer.yaml\` in \`/etc/scheduled-events-bridge\`. A setting that is not listed here is an error, not a no-op.
 
 - A duration is a number with \`ms\`, \`s\`, \`m\`, \`h\` or \`d\`; a size is a number with \`B\`, \`KiB\`, \`MiB\` or \`GiB\`.
-- A secret is \`{ file: PATH }\`, \`{ env: NAME }\` or a plain string. A file is read anew for each use, so a rotated secret counts without a restart; a plain string works and earns a warning.
+- A secret is \`{ file: PATH }\`, \`{ credential: NAME }\`, \`{ env: NAME }\` or a plain string. A file is read anew for each use, so a rotated secret counts without a restart. A credential is what systemd hands to the service (\`LoadCredential=\`); the packaged services hand over every file in /etc/scheduled-events-bridge/credentials, and outside of a service it is read from there. A plain string works and earns a warning.
 - \`<name>\` stands for a name of your choice.
 `;
 

@@ -12,7 +12,7 @@ export const configShow = defineCommand({
   options: { ...fileOption('agent'), ...programOption },
   examples: [{ line: 'config show -c agent.yaml', shows: 'the file with every default filled in, as YAML' }],
   notes: [
-    'A secret given as { file: PATH } or { env: NAME } shows its place; one that stands in the file shows as ***.',
+    'A secret given as { file: PATH }, { credential: NAME } or { env: NAME } shows its place; one that stands in the file shows as ***.',
   ],
   async run(context) {
     const chosen = chosenProgram(context);

@@ -34,5 +34,5 @@ function completed(schema: SettingSchema, value: Readonly<Record<string, unknown
 const typeOf = (value: unknown): string =>
   typeof value === 'object' && value !== null && 'type' in value ? String(value.type) : '';
 
-/** `{ file: PATH }` and `{ env: NAME }` are places and may be seen. */
+/** `{ file: PATH }`, `{ credential: NAME }` and `{ env: NAME }` are places and may be seen. */
 const secretPlace = (value: unknown): unknown => (typeof value === 'string' ? hidden : value);

@@ -1,5 +1,6 @@
 // A value that must never reach a log, an error or a screen: it is read at the moment of use.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { inspect } from 'node:util';
 import * as z from 'zod';
 
@@ -8,7 +9,7 @@ export class SecretUnreadable extends Error {}
 
 /** Holds where a secret comes from. Printing, logging and serializing it give the place, not the value. */
 export class Secret {
-  /** `file:PATH`, `env:NAME` or `plain`. */
+  /** `file:PATH`, `env:NAME`, `credential:NAME` or `plain`. */
   readonly place: string;
   readonly #read: () => string;
 
@@ -50,15 +51,46 @@ const fromEnvironment = z
   .strictObject({ env: z.string().min(1).describe('Name of an environment variable that holds the value.') })
   .transform(({ env }) => new Secret(`env:${env}`, () => notBlank(process.env[env] ?? '')));
 
+/** Where the packaged services load their credentials from, and where they are when no service runs. */
+const credentialDirectory = '/etc/scheduled-events-bridge/credentials';
+// systemd puts the id of `LoadCredential=` before the names of the files of a directory.
+const credentialIdPrefix = 'seb_';
+
+const fromCredential = z
+  .strictObject({
+    credential: z
+      .string()
+      .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]*$/, 'Expected a name of letters, digits, ".", "_" and "-"')
+      .describe(
+        'Name of a credential that systemd hands to the service; outside of a service, name of a file in /etc/scheduled-events-bridge/credentials.',
+      ),
+  })
+  .transform(
+    ({ credential }) =>
+      new Secret(`credential:${credential}`, () =>
+        notBlank(readFileSync(credentialPath(credential), 'utf8')),
+      ),
+  );
+
+function credentialPath(name: string): string {
+  const directory = process.env['CREDENTIALS_DIRECTORY'];
+  if (directory === undefined) return join(credentialDirectory, name);
+  const own = join(directory, name);
+  return existsSync(own) ? own : join(directory, `${credentialIdPrefix}${name}`);
+}
+
 const plain = z
   .string()
   .min(1)
   .transform((value) => new Secret('plain', () => notBlank(value)));
 
-/** A setting given as `{ file: PATH }`, `{ env: NAME }` or a plain string. */
+/** A setting given as `{ file: PATH }`, `{ credential: NAME }`, `{ env: NAME }` or a plain string. */
 export const secret = () =>
   z
-    .union([fromFile, fromEnvironment, plain], 'Expected { file: PATH }, { env: NAME } or a string')
+    .union(
+      [fromFile, fromCredential, fromEnvironment, plain],
+      'Expected { file: PATH }, { credential: NAME }, { env: NAME } or a string',
+    )
     .meta({ secret: true });
 
 function notBlank(text: string): string {

@@ -71,7 +71,7 @@ describe('a configuration', () => {
     [
       'a secret of the wrong type',
       'sinks: { ops: { url: 7 } }',
-      ['sinks.ops.url: Expected { file: PATH }, { env: NAME } or a string'],
+      ['sinks.ops.url: Expected { file: PATH }, { credential: NAME }, { env: NAME } or a string'],
     ],
     ['several faults', 'port: x\nlevel: y', ['level: Expected one of info, warn', 'port: Expected a number']],
     ['a list', '- 1', ['(top level): Expected a mapping, names with a value each']],

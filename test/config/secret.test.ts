@@ -54,6 +54,28 @@ describe('a secret', () => {
     delete process.env['SEB_TEST_SECRET'];
   });
 
+  test('is a credential that systemd hands over, by its own name or with the id of its directory', () => {
+    using directory = temporaryDirectory();
+    const found = parse({ credential: 'slack.url' });
+    expect(found.place).toBe('credential:slack.url');
+    process.env['CREDENTIALS_DIRECTORY'] = directory.path;
+    try {
+      expect(() => found.reveal()).toThrow(SecretUnreadable);
+      writeFileSync(join(directory.path, 'seb_slack.url'), `${marker}\n`);
+      expect(found.reveal()).toBe(marker);
+      writeFileSync(join(directory.path, 'slack.url'), 'its-own\n');
+      expect(found.reveal()).toBe('its-own');
+    } finally {
+      delete process.env['CREDENTIALS_DIRECTORY'];
+    }
+  });
+
+  test('that is a credential has a plain name, which leads nowhere else', () => {
+    for (const credential of ['../shadow', 'a/b', '.hidden', '', '..']) {
+      expect(secret().safeParse({ credential }).success, credential).toBe(false);
+    }
+  });
+
   test('may stand in the configuration itself', () => {
     expect(parse(`${marker}\n`).reveal()).toBe(marker);
     expect(parse(marker).place).toBe('plain');
@@ -65,7 +87,7 @@ describe('a secret', () => {
     (value) => {
       const result = secret().safeParse(value);
       expect(result.error?.issues.map(({ message }) => message)).toEqual([
-        'Expected { file: PATH }, { env: NAME } or a string',
+        'Expected { file: PATH }, { credential: NAME }, { env: NAME } or a string',
       ]);
     },
   );
