@@ -1,8 +1,9 @@
 // Bundles the program for publishing: CommonJS, with every part that is imported on demand in a file of its own.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile, type OutputFile, type Plugin, transform } from 'esbuild';
+import { libraryNames, libraryText } from '../src/emulators/imds/library.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const entry = 'seb';
@@ -16,6 +17,19 @@ const withoutLogTransports: Plugin = {
     onLoad({ filter: /pino[\\/]lib[\\/]transport\.js$/ }, () => ({
       contents: `module.exports = () => { throw new Error('the bundle has no log transports'); };`,
     })),
+};
+
+/** The library of scenarios is data in a folder; in the bundle it is part of the code, so that it needs no folder. */
+const withScenarios: Plugin = {
+  name: 'with-scenarios',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /emulators[\\/]imds[\\/]library\.ts$/ }, () => {
+      const texts = Object.fromEntries(libraryNames().map((name) => [name, libraryText(name)]));
+      const contents = `const texts = ${JSON.stringify(texts)};
+        export const libraryNames = () => Object.keys(texts);
+        export const libraryText = (name) => texts[name];`;
+      return { contents };
+    }),
 };
 
 /**
@@ -39,7 +53,7 @@ export async function bundle(directory: string): Promise<Metafile> {
     target: 'node24',
     outExtension: { '.js': '.cjs' },
     external: optionalPackages,
-    plugins: [withoutLogTransports],
+    plugins: [withoutLogTransports, withScenarios],
     define: { 'import.meta.main': 'true' },
     legalComments: 'none',
     metafile: true,
@@ -49,7 +63,6 @@ export async function bundle(directory: string): Promise<Metafile> {
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
   for (const file of outputFiles) writeFileSync(file.path, await toCommonJs(file));
-  copyScenarios(directory);
   writeFileSync(join(directory, 'THIRD-PARTY-LICENSES.txt'), licensesOf(metafile));
   return metafile;
 }
@@ -68,11 +81,6 @@ async function toCommonJs({ path, text }: OutputFile): Promise<string> {
   });
   if (!code.includes('importMetaUrl')) return code;
   return `const importMetaUrl = require('node:url').pathToFileURL(__filename).href;\n${code}`;
-}
-
-/** The library of scenarios is data beside the code that reads it. */
-function copyScenarios(directory: string): void {
-  cpSync(join(root, 'src/emulators/imds/scenarios'), join(directory, 'scenarios'), { recursive: true });
 }
 
 /** The licences of the packages whose code is in the bundle ask to travel with it. */

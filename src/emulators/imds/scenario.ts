@@ -1,32 +1,21 @@
 // Finds scenarios: those that ship with the product, a file of the user's, or a folder of documents.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { libraryNames, libraryText } from './library.ts';
 import { readScenario, readSummary, ScenarioError } from './scenario-file.ts';
 import type { Scenario } from './script.ts';
 import type { EmulatedVm } from './vm.ts';
 
 export type { Scenario } from './script.ts';
 
-/** Right from source, and from the bundle, which keeps the folder beside itself. */
-const folder = fileURLToPath(new URL('./scenarios/', import.meta.url));
-
 /** The scenarios that ship with the product. */
 export function scenarioNames(): readonly { readonly name: string; readonly summary: string }[] {
   return libraryNames().map((name) => ({
     name,
-    summary: readSummary(readFileSync(libraryPath(name), 'utf8'), name),
+    summary: readSummary(libraryText(name), name),
   }));
 }
-
-const libraryNames = (): readonly string[] =>
-  readdirSync(folder)
-    .filter((file) => extname(file) === '.yaml')
-    .map((file) => basename(file, '.yaml'))
-    .sort();
-
-const libraryPath = (name: string): string => join(folder, `${name}.yaml`);
 
 const fileBytesMax = 1024 * 1024;
 
@@ -36,12 +25,12 @@ const fileBytesMax = 1024 * 1024;
  * @throws ScenarioError
  */
 export async function loadScenario(nameOrPath: string, vms: readonly EmulatedVm[]): Promise<Scenario> {
-  const path = libraryNames().includes(nameOrPath) ? libraryPath(nameOrPath) : nameOrPath;
-  const found = await stat(path).catch(() => null);
+  if (libraryNames().includes(nameOrPath)) return readScenario(libraryText(nameOrPath), nameOrPath, vms);
+  const found = await stat(nameOrPath).catch(() => null);
   if (found === null) throw unknownScenario(nameOrPath);
-  if (found.isDirectory()) return replay(path);
+  if (found.isDirectory()) return replay(nameOrPath);
   if (found.size > fileBytesMax) throw new ScenarioError(nameOrPath, ['The file is larger than 1 MiB.']);
-  return readScenario(await readFile(path, 'utf8'), nameOrPath, vms);
+  return readScenario(await readFile(nameOrPath, 'utf8'), nameOrPath, vms);
 }
 
 function unknownScenario(name: string): ScenarioError {
