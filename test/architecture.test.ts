@@ -40,12 +40,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'src/clock.ts': [],
   'src/directories.ts': [],
   'src/log.ts': ['pino'],
+  'src/service-channel.ts': [],
+  'src/service-notify.ts': [],
   'src/sqlite.ts': [],
   'src/version.ts': ['package.json'],
 };
 
 /** Anyone but the core may use them. */
-const leaves = ['src/clock.ts', 'src/directories.ts', 'src/log.ts', 'src/sqlite.ts', 'src/version.ts'];
+const leaves = [
+  'src/clock.ts',
+  'src/directories.ts',
+  'src/log.ts',
+  'src/service-channel.ts',
+  'src/service-notify.ts',
+  'src/sqlite.ts',
+  'src/version.ts',
+];
 const nodeModulesOfCore = ['node:crypto', 'node:util', 'node:assert'];
 
 const files = sourceFiles('src');

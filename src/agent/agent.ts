@@ -2,6 +2,7 @@
 import type { Clock } from '../clock.ts';
 import { makeDirectories } from '../directories.ts';
 import type { Log } from '../log.ts';
+import type { Service } from '../service-notify.ts';
 import { loadSinkKinds, type OpenSink } from '../sinks/index.ts';
 import { version } from '../version.ts';
 import { deliver } from './deliver.ts';
@@ -31,6 +32,8 @@ export interface AgentRuntime {
   readonly cause?: 'start' | 'reload';
   /** Is handed the controls of the running agent; they may be used until `signal` aborts. */
   readonly control?: (controls: AgentControls) => void;
+  /** Is told when the agent is ready, and how it stands; nobody when there is no service manager. */
+  readonly service?: Service | null;
 }
 
 /** What may be asked of a running agent. */
@@ -57,7 +60,7 @@ const firstPruneMs = 5_000;
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the program in order; nearly every line needs the locals above it.
 export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): Promise<AgentEnd> {
-  const { clock, log, cause = 'start' } = runtime;
+  const { clock, log, cause = 'start', service } = runtime;
   await using resources = new AsyncDisposableStack();
   const directory = ownDirectory(settings.stateDir);
   if ('reason' in directory) return { ok: false, reason: directory.reason };
@@ -94,6 +97,12 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
   const outboxWatch = resources.use(openOutboxWatch({ outbox, wake }));
   const tools = { imds, outbox, outboxWatch, journal, observer, mark, wake, meters, clock, log };
   const watch = watchEvents({ ...tools, signal: stop.watching, settings, bootId: boot, announced });
+  if (service) {
+    const { serviceReport } = await import('./service-report.ts');
+    const report = () => serviceReport(settings, { outbox, clock, view: watch.view });
+    // Before the first poll: its answer may take two minutes, and what is ordered behind the agent waits for this.
+    resources.use(service.ready(report, log));
+  }
   const beat = (): void => {
     const facts = heartbeatFacts(watch.view(), outbox, clock.now());
     journal.commit(null, [selfDraft('heartbeat', clock.now(), facts, observer)]);

@@ -1,6 +1,8 @@
-// What the agent and the consumer have in common as programs: their log, a word about secrets, and how they end.
+// What the agent and the consumer have in common as programs: their log, the service manager, and how they end.
+import { systemClock } from '../clock.ts';
 import { plainSecrets } from '../config/secret.ts';
 import { type Log, type LogLevel, openLog } from '../log.ts';
+import type { Service } from '../service-notify.ts';
 import type { CommandContext } from './command.ts';
 
 /** How a program ended. */
@@ -33,6 +35,20 @@ export function openProgramLog(name: string, settings: ProgramSettings): Log {
     );
   }
   return log;
+}
+
+/**
+ * Speaks to the service manager, and says that the program stops when it is told to.
+ * @returns null when none started this process: then nothing of it is loaded
+ */
+export async function openProgramService({ signal }: CommandContext): Promise<(Service & Disposable) | null> {
+  const { env } = process;
+  if (env['NOTIFY_SOCKET'] === undefined && env['LISTEN_FDS'] === undefined) return null;
+  const service = (await import('../service-notify.ts')).openService({ env, clock: systemClock });
+  if (service === null) return null;
+  if (signal.aborted) service.stopping();
+  signal.addEventListener('abort', () => service.stopping(), { once: true });
+  return service;
 }
 
 /** @returns 0, or 1 with a sentence on standard error when the program could not run */

@@ -5,8 +5,9 @@ import { type AgentSettings, agentSettingsFor } from '../agent/settings.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigurationError, readConfiguration, validateConfiguration } from '../config/load.ts';
 import type { Log } from '../log.ts';
+import type { Service } from '../service-notify.ts';
 import type { CommandContext } from './command.ts';
-import { exitCodeOf, openProgramLog } from './long-program.ts';
+import { exitCodeOf, openProgramLog, openProgramService } from './long-program.ts';
 
 /** A configuration file as it was at one moment, found valid. */
 interface Configuration {
@@ -26,13 +27,14 @@ const sameWishMs = 100;
 export async function runThroughReloads(path: string, context: CommandContext): Promise<number> {
   const hangups = openHangups(context);
   let current = await readValid(path);
+  using service = await openProgramService(context);
   let proven: Configuration | null = null;
   for (let cause: 'start' | 'reload' = 'start'; ; cause = 'reload') {
     const log = openProgramLog('agent', current.settings);
-    const reload = openReload(path, current, log);
+    const reload = openReload(path, current, { log, service });
     hangups.listen(reload.hangup);
     const signal = AbortSignal.any([context.signal, reload.signal]);
-    const runtime = { clock: systemClock, log, signal, cause, control: reload.control };
+    const runtime = { clock: systemClock, log, signal, cause, control: reload.control, service };
     const end = await runAgent(current.settings, runtime);
     const following = end.ok ? reload.next() : proven;
     if (context.signal.aborted || following === null) return exitCodeOf(end, context);
@@ -53,26 +55,38 @@ interface Reload {
   readonly next: () => Configuration | null;
 }
 
-function openReload(path: string, running: Configuration, log: Log): Reload {
+interface ReloadRuntime {
+  readonly log: Log;
+  readonly service: Service | null;
+}
+
+function openReload(path: string, running: Configuration, { log, service }: ReloadRuntime): Reload {
   const ending = new AbortController();
   let controls: AgentControls | null = null;
   let next: Configuration | null = null;
   // One signal after the other, because what one finds counts for the next.
   let reading = Promise.resolve();
+  const goOn = (remark?: string): void => {
+    // A run that is about to end is followed by one that says itself when it is ready.
+    if (!ending.signal.aborted) service?.reloaded(remark);
+  };
   const takeUp = async (): Promise<void> => {
+    service?.reloading();
     const found = await tryRead(path, log);
     // A run that is about to end has let go of its files, and its sinks are woken by the next.
     const inHand = ending.signal.aborted ? null : controls;
     inHand?.reopen();
-    if (found === null) return;
+    if (found === null) return goOn('the changed configuration file was refused: see the log');
     if (!isDeepStrictEqual(found.content, (next ?? running).content)) {
       log.info({}, 'the configuration file has changed: it is taken up');
       next = found;
-      ending.abort();
-    } else if (inHand !== null) {
+      return ending.abort();
+    }
+    if (inHand !== null) {
       log.info({}, 'the configuration file is unchanged: files are opened anew, suspended sinks tried again');
       inHand.resume();
     }
+    goOn();
   };
   return {
     signal: ending.signal,
