@@ -19,14 +19,12 @@ import { agentSettings, openSink, sinkSettings } from './support/sink-kinds.ts';
 import { projectRoot } from './support/source-files.ts';
 import { temporaryDirectory } from './support/temporary-directory.ts';
 
-const pages = [
-  'README.md',
-  'ARCHITECTURE.md',
-  'CONTRIBUTING.md',
-  ...readdirSync(join(projectRoot, 'docs'))
+const pagesIn = (folder: string, recursive: boolean): string[] =>
+  readdirSync(join(projectRoot, folder), { recursive, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`),
-];
+    .map((name) => join(folder, name));
+
+const pages = [...pagesIn('.', false), ...['docs', 'infra', 'bicep'].flatMap((each) => pagesIn(each, true))];
 
 const schemas = { 'agent.yaml': agentSettings, 'consumer.yaml': consumerSettings };
 const scripts: readonly string[] = Object.keys(metadata.scripts);

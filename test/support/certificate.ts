@@ -96,5 +96,8 @@ function alternativeNames(names: readonly string[]): Buffer {
   return extension('551d11', sequence(...entries));
 }
 
-const pem = (der: Buffer): string =>
-  `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`;
+const pem = (der: Buffer): string => {
+  // No empty line at the end, which OpenSSL refuses.
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
+};
