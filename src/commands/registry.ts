@@ -61,6 +61,11 @@ export const registry: readonly RegisteredCommand[] = [
     async () => (await import('./outbox-discard.ts')).outboxDiscard,
   ),
   line(
+    'state prepare',
+    'Makes the state directory of an agent that may not make it itself.',
+    async () => (await import('./state-prepare.ts')).statePrepare,
+  ),
+  line(
     'sink test',
     'Sends a test record to one sink of an agent, and says what came of it.',
     async () => (await import('./sink-test.ts')).sinkTest,
