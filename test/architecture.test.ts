@@ -13,10 +13,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'src/config': ['src/core', 'zod', 'yaml'],
   'src/sinks': ['src/config', 'src/core', 'zod', 'undici', 'ws', 'p-retry', '@azure/event-hubs'],
   'src/audit': ['src/config', 'src/core', 'zod'],
-  'src/agent': ['src/sinks', 'src/config', 'src/core', 'zod', 'p-retry', 'prom-client'],
+  'src/status': ['src/config', 'prom-client'],
+  'src/agent': ['src/sinks', 'src/status', 'src/config', 'src/core', 'zod', 'p-retry'],
   'src/consumer': [
     'src/audit',
     'src/sinks',
+    'src/status',
     'src/config',
     'src/core',
     'zod',

@@ -1,11 +1,11 @@
 // The status of the agent: which pages it offers, and what they say.
 import type { Log } from '../log.ts';
+import { type StatusPages, serveStatus, verdictPage } from '../status/server.ts';
 import type { Meters } from './meters.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { healthOf, readinessOf } from './readiness.ts';
 import type { AgentSettings } from './settings.ts';
 import { type StandingRuntime, standing } from './standing.ts';
-import { type StatusPage, type StatusPages, serveStatus } from './status-server.ts';
 
 /** What the pages tell about, and what ends them. */
 export interface StatusRuntime extends StandingRuntime {
@@ -37,18 +37,12 @@ function statusPages(settings: AgentSettings, metrics: Metrics, runtime: Standin
   return {
     '/healthz': () => {
       const health = healthOf(runtime.view());
-      return json(health.healthy, health);
+      return verdictPage(health.healthy, health);
     },
     '/readyz': () => {
       const readiness = readinessOf(standing(settings, runtime), settings.imds.pollInterval);
-      return json(readiness.ready, readiness);
+      return verdictPage(readiness.ready, readiness);
     },
-    '/metrics': async () => ({ status: 200, ...(await metrics.page(standing(settings, runtime))) }),
+    '/metrics': () => metrics.page(standing(settings, runtime)),
   };
 }
-
-const json = (isGood: boolean, body: object): StatusPage => ({
-  status: isGood ? 200 : 503,
-  contentType: 'application/json; charset=utf-8',
-  body: `${JSON.stringify(body)}\n`,
-});

@@ -1,11 +1,11 @@
-// The server of the status page: what it answers, what it refuses, and what it lets nobody do to the agent.
+// The server of the status page: what it answers, what it refuses, and what it lets nobody do to the program.
 import { once } from 'node:events';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type StatusPages, serveStatus } from '../../src/agent/status-server.ts';
 import type { ListenAddress } from '../../src/config/listen.ts';
+import { type StatusPages, serveStatus } from '../../src/status/server.ts';
 import { hurriedClock } from '../support/clocks.ts';
 import { type RecordingLog, recordingLog } from '../support/recording-log.ts';
 import { until } from '../support/until.ts';

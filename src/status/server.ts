@@ -13,10 +13,17 @@ export interface StatusPage {
   readonly body: string;
 }
 
+/** A page for a probe: 200 when all is well, else 503, and in JSON why. */
+export const verdictPage = (isGood: boolean, body: object): StatusPage => ({
+  status: isGood ? 200 : 503,
+  contentType: 'application/json; charset=utf-8',
+  body: `${JSON.stringify(body)}\n`,
+});
+
 /** By path, such as `/healthz`. */
 export type StatusPages = Readonly<Record<string, () => StatusPage | Promise<StatusPage>>>;
 
-export interface StatusRuntime {
+export interface StatusServerRuntime {
   readonly clock: Clock;
   readonly log: Log;
   /** Ends the server, and what it is answering. */
@@ -30,19 +37,19 @@ const headerBytesMax = 8 * 1024;
 const connectionsMax = 32;
 
 /**
- * Serves the pages until `signal` aborts. An address that is taken is tried again every 30 s: the agent has more
+ * Serves the pages until `signal` aborts. An address that is taken is tried again every 30 s: the program has more
  * important work than its status.
  */
 export async function serveStatus(
   listen: ListenAddress,
   pages: StatusPages,
-  { clock, log, signal }: StatusRuntime,
+  { clock, log, signal }: StatusServerRuntime,
 ): Promise<void> {
   const address = listenText(listen);
   if (!isLoopback(listen)) {
     log.warn(
       { address },
-      'status.listen is open to others: whoever reaches it can read how this agent stands',
+      'status.listen is open to others: whoever reaches it can read how this program stands',
     );
   }
   let told = '';
@@ -55,7 +62,8 @@ export async function serveStatus(
       return;
     }
     if (fault !== told) {
-      const message = 'status.listen cannot be listened on: the agent works without it, and tries every 30 s';
+      const message =
+        'status.listen cannot be listened on: the program works without it, and tries every 30 s';
       log.error({ address, fault }, message);
     }
     told = fault;
