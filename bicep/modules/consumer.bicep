@@ -1,0 +1,269 @@
+// The consumer as a Container App: one replica with the trail in a file, scaled by the hub's backlog once several can share one.
+
+@description('Azure region.')
+param location string
+
+@description('Start of the names.')
+param prefix string
+
+@description('Tags of environment and app.')
+param tags object
+
+@description('Image by digest.')
+param image string
+
+@description('Login server of the registry that the identity pulls from; empty for a public one.')
+param registryServer string
+
+@description('Resource id of the identity of the consumer.')
+param identityResourceId string
+
+@description('Client id of that identity.')
+param identityClientId string
+
+@description('Subnet of the environment; empty: a network of Azure’s own.')
+param subnetResourceId string
+
+@description('Resource id of the Log Analytics workspace for what the consumer logs.')
+param workspaceResourceId string
+
+@description('Host name of the Event Hubs namespace.')
+param fullyQualifiedNamespace string
+
+@description('Name of the Event Hubs namespace.')
+param eventHubNamespaceName string
+
+@description('Name of the hub, lower case.')
+param eventHubName string
+
+@description('Name of the consumer group, lower case.')
+param consumerGroupName string
+
+@description('Storage account of the checkpoints.')
+param checkpointStorageAccountName string
+
+@description('Container of the checkpoints.')
+param checkpointContainerName string
+
+@description('1 while the trail is a file of one replica; the number of partitions when replicas share a trail.')
+@minValue(1)
+@maxValue(32)
+param maxReplicas int
+
+var statusPort = 9465
+var configurationSecretName = 'consumer-configuration'
+var configurationFolder = '/etc/scheduled-events-bridge'
+var stateFolder = '/var/lib/scheduled-events-bridge'
+var hasSubnet = !empty(subnetResourceId)
+// As KEDA spells the clouds that this template can run in.
+var scalerClouds = {
+  AzureCloud: 'AzurePublicCloud'
+  AzureUSGovernment: 'AzureUSGovernmentCloud'
+  AzureChinaCloud: 'AzureChinaCloud'
+}
+// JSON is YAML: this is the whole consumer.yaml. It holds no secret; a secret is how an app gets a file.
+var configuration = {
+  hub: {
+    fullyQualifiedNamespace: fullyQualifiedNamespace
+    eventHubName: eventHubName
+    consumerGroup: consumerGroupName
+    clientId: identityClientId
+  }
+  trail: {
+    type: 'sqlite'
+    path: '${stateFolder}/trail.db'
+  }
+  status: {
+    listen: '0.0.0.0:${statusPort}'
+  }
+}
+
+resource managedEnvironment 'Microsoft.App/managedEnvironments@2025-01-01' = {
+  name: '${prefix}-environment'
+  location: location
+  tags: tags
+  properties: {
+    // Through a diagnostic setting: the other way needs the workspace's key.
+    appLogsConfiguration: {
+      destination: 'azure-monitor'
+    }
+    vnetConfiguration: hasSubnet
+      ? {
+          infrastructureSubnetId: subnetResourceId
+          internal: true
+        }
+      : null
+    zoneRedundant: hasSubnet && maxReplicas > 1
+    workloadProfiles: [
+      {
+        name: 'Consumption'
+        workloadProfileType: 'Consumption'
+      }
+    ]
+  }
+}
+
+resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
+  scope: managedEnvironment
+  name: 'workspace'
+  properties: {
+    workspaceId: workspaceResourceId
+    logs: [
+      {
+        categoryGroup: 'allLogs'
+        enabled: true
+      }
+    ]
+    metrics: [
+      {
+        category: 'AllMetrics'
+        enabled: true
+      }
+    ]
+  }
+}
+
+resource app 'Microsoft.App/containerApps@2025-01-01' = {
+  name: '${prefix}-consumer'
+  location: location
+  tags: tags
+  identity: {
+    type: 'UserAssigned'
+    userAssignedIdentities: {
+      '${identityResourceId}': {}
+    }
+  }
+  properties: {
+    environmentId: managedEnvironment.id
+    workloadProfileName: 'Consumption'
+    configuration: {
+      activeRevisionsMode: 'Single'
+      registries: empty(registryServer)
+        ? []
+        : [
+            {
+              server: registryServer
+              identity: identityResourceId
+            }
+          ]
+      secrets: [
+        {
+          name: configurationSecretName
+          #disable-next-line use-secure-value-for-secure-inputs // names and addresses, no secret
+          value: string(configuration)
+        }
+      ]
+    }
+    template: {
+      // The consumer commits what it took before it goes.
+      terminationGracePeriodSeconds: 60
+      containers: [
+        {
+          name: 'consumer'
+          image: image
+          args: [
+            'consumer'
+          ]
+          env: [
+            {
+              // One kind of sign-in, not a search through all of them.
+              name: 'AZURE_TOKEN_CREDENTIALS'
+              value: 'ManagedIdentityCredential'
+            }
+            {
+              // A changed secret alone makes no new revision, and restarts nothing.
+              name: 'CONFIGURATION_VERSION'
+              value: uniqueString(string(configuration))
+            }
+          ]
+          resources: {
+            cpu: json('0.5')
+            memory: '1Gi'
+          }
+          probes: [
+            {
+              type: 'Liveness'
+              httpGet: {
+                path: '/healthz'
+                port: statusPort
+              }
+              initialDelaySeconds: 10
+              periodSeconds: 10
+              timeoutSeconds: 5
+              failureThreshold: 6
+            }
+            {
+              type: 'Readiness'
+              httpGet: {
+                path: '/readyz'
+                port: statusPort
+              }
+              periodSeconds: 10
+              timeoutSeconds: 5
+              failureThreshold: 3
+            }
+          ]
+          volumeMounts: [
+            {
+              volumeName: 'configuration'
+              mountPath: configurationFolder
+            }
+            {
+              volumeName: 'state'
+              mountPath: stateFolder
+            }
+          ]
+        }
+      ]
+      scale: {
+        // The audit must not wait for a scaler.
+        minReplicas: 1
+        maxReplicas: maxReplicas
+        rules: maxReplicas == 1
+          ? []
+          : [
+              {
+                name: 'hub-backlog'
+                custom: {
+                  type: 'azure-eventhub'
+                  identity: identityResourceId
+                  metadata: {
+                    eventHubNamespace: eventHubNamespaceName
+                    eventHubName: eventHubName
+                    consumerGroup: consumerGroupName
+                    storageAccountName: checkpointStorageAccountName
+                    blobContainer: checkpointContainerName
+                    checkpointStrategy: 'blobMetadata'
+                    unprocessedEventThreshold: '64'
+                    cloud: scalerClouds[environment().name]
+                  }
+                }
+              }
+            ]
+      }
+      volumes: [
+        {
+          name: 'configuration'
+          storageType: 'Secret'
+          secrets: [
+            {
+              secretRef: configurationSecretName
+              path: 'consumer.yaml'
+            }
+          ]
+        }
+        {
+          // Ends with the replica. A file share is no place for SQLite's write-ahead log.
+          name: 'state'
+          storageType: 'EmptyDir'
+        }
+      ]
+    }
+  }
+}
+
+@description('Resource id of the app.')
+output appResourceId string = app.id
+
+@description('Name of the app.')
+output appName string = app.name
