@@ -275,6 +275,7 @@ put_in_tree() {
     mkdir -p "/${file%/*}" && cp -P -p "$work/tree/$file" "/$file.new" && mv -f "/$file.new" "/$file" || return 1
   done <"$work/files"
   cp "$work/files" "/usr/lib/$name/files" # what to remove some day
+  mkdir -p "$settings/credentials" && chmod 0700 "$settings/credentials"
   if [ -d /run/systemd/system ]; then
     systemctl daemon-reload && systemctl try-restart "$name-*.service"
   fi
@@ -293,9 +294,12 @@ keep() {
 }
 
 start_agent() {
-  [ -d /run/systemd/system ] || { systemctl enable "$agent" && say "systemd does not run here: the agent is enabled, and starts at the next boot" && return; }
   systemctl enable --quiet "$agent"
-  systemctl restart "$agent" || fail "$package is installed, but the agent does not start: journalctl -u $agent says why"
+  if [ ! -d /run/systemd/system ]; then
+    say "systemd does not run here: the agent starts at the next boot"
+    return
+  fi
+  systemctl start "$agent" || fail "$package is installed, but the agent does not start: journalctl -u $agent says why"
   say "the agent runs"
 }
 

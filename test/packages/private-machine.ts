@@ -25,7 +25,7 @@ export interface PrivateMachine extends AsyncDisposable {
 const boot = `
 set -eu
 base=$2/machine
-mkdir "$base"
+mkdir -p "$base"
 mount -t tmpfs -o size=3g tmpfs "$base"
 mkdir "$base/upper" "$base/work" "$base/root"
 mount -t overlay overlay -o "lowerdir=/,upperdir=$base/upper,workdir=$base/work" "$base/root"

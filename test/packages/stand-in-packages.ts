@@ -63,9 +63,22 @@ A stand-in.
 /usr/lib/systemd/system/*
 `;
   writeFileSync(join(directory, 'stand-in.spec'), spec);
-  const defines = [`_topdir ${join(directory, 'rpmbuild')}`, `_rpmdir ${directory}`, '_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm'];
+  const defines = [
+    `_topdir ${join(directory, 'rpmbuild')}`,
+    `_rpmdir ${directory}`,
+    '_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm',
+  ];
   const options = defines.flatMap((each) => ['--define', each]);
-  execFileSync('rpmbuild', ['-bb', '--quiet', ...options, '--buildroot', tree, '--noclean', '--nodebuginfo', join(directory, 'stand-in.spec')]);
+  execFileSync('rpmbuild', [
+    '-bb',
+    '--quiet',
+    ...options,
+    '--buildroot',
+    tree,
+    '--noclean',
+    '--nodebuginfo',
+    join(directory, 'stand-in.spec'),
+  ]);
   return `scheduled-events-bridge-${version}-1.x86_64.rpm`;
 }
 
@@ -76,3 +89,10 @@ export function writeSums(directory: string, names: readonly string[]): void {
 }
 
 export const sha256 = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
+
+/** @returns the file name */
+export function standInTar(directory: string, tree: string, version: string): string {
+  const name = `scheduled-events-bridge-${version}-linux-x64.tar.gz`;
+  execFileSync('tar', ['-czf', join(directory, name), '--owner=0', '--group=0', '-C', tree, 'usr']);
+  return name;
+}
