@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { openSqliteReader } from '../audit/sqlite-reader.ts';
 import { TrailUnusable } from '../audit/store.ts';
+import { SecretUnreadable } from '../config/secret.ts';
 import { hubConnector } from '../consumer/hub.ts';
+import { hubAdviceOf } from '../consumer/hub-advice.ts';
 import { hubFaultOf } from '../consumer/hub-fault.ts';
 import type { ConsumerSettings } from '../consumer/settings.ts';
 import type { CheckResult } from '../sinks/sink.ts';
@@ -21,7 +23,10 @@ const hubCheck = (settings: ConsumerSettings['hub']): Check => ({
       const { namespace, name, partitions } = await hub.describe();
       return { ok: true, detail: `${name} on ${namespace}, ${partitions.length} partitions` };
     } catch (error) {
-      return { ok: false, detail: hubFaultOf(error) };
+      const fault = hubFaultOf(error);
+      // What cannot be read is named: the message of this error holds the place, and never the value.
+      const named = error instanceof SecretUnreadable ? `; ${error.message}` : '';
+      return { ok: false, detail: `${fault}; ${hubAdviceOf(fault)}${named}` };
     }
   },
 });

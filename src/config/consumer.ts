@@ -1,6 +1,7 @@
 // Every setting of the consumer, declared once: schema, type, default, docs and help.
 import * as z from 'zod';
 import { logSettings } from './agent.ts';
+import { listenAddress } from './listen.ts';
 import { secret } from './secret.ts';
 
 /** Where the trail is when nobody says otherwise. */
@@ -29,6 +30,15 @@ const hub = z
       .min(1)
       .optional()
       .describe('Client id of a user-assigned managed identity; the machine’s own identity when not given.'),
+    transport: z
+      .enum(['amqp', 'websockets'])
+      .default('amqp')
+      .describe('`amqp`: port 5671. `websockets`: port 443, for networks that let nothing but HTTPS out.'),
+    proxy: secret()
+      .optional()
+      .describe(
+        'Proxy for websockets, such as `http://USER:PASSWORD@HOST:PORT`; AMQP itself goes through none.',
+      ),
     consumerGroup: z
       .string()
       .min(1)
@@ -45,6 +55,10 @@ const hub = z
     path: ['eventHubName'],
     error: 'Must be given beside fullyQualifiedNamespace',
   })
+  .refine(
+    ({ transport, proxy }) => transport === 'websockets' || proxy === undefined,
+    'AMQP goes through no proxy: give transport: websockets as well, or leave proxy out',
+  )
   .describe('The hub that all agents send to.');
 
 const checkpoints = z
@@ -65,5 +79,14 @@ const trail = z
   .prefault({})
   .describe('The audit trail of the whole fleet.');
 
+const status = z
+  .strictObject({
+    listen: listenAddress('127.0.0.1:9465').describe(
+      'Address of `/healthz`, `/readyz` and `/metrics`: `host:port`, or a port of this machine alone; port 0 takes a free one. Whoever reaches it can read it: anything but loopback is for a network that you trust, or for a pod.',
+    ),
+  })
+  .optional()
+  .describe('The status page for probes and Prometheus. Without this setting nothing listens.');
+
 /** The schema of `consumer.yaml`. */
-export const consumerSchema = z.strictObject({ hub, checkpoints, trail, log: logSettings });
+export const consumerSchema = z.strictObject({ hub, checkpoints, trail, status, log: logSettings });

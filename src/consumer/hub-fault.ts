@@ -23,6 +23,10 @@ export type HubFault =
   | 'tls-expired'
   | 'tls-untrusted'
   | 'tls-client-certificate'
+  | 'proxy-unreachable'
+  | 'proxy-authentication'
+  | 'proxy-refused'
+  | 'proxy-invalid'
   | 'unexpected';
 
 // What @azure/event-hubs 6, @azure/core-amqp 4 and @azure/identity 4 call their errors.

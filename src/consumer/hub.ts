@@ -6,6 +6,7 @@ import type {
   TokenCredential,
 } from '@azure/event-hubs';
 import type { HubEvent } from '../core/leaf.ts';
+import { type HubSockets, openHubSockets } from '../sinks/eventhubs/sockets.ts';
 import { bodyBytes } from './body-bytes.ts';
 import type { ConsumerSettings } from './settings.ts';
 
@@ -54,8 +55,12 @@ export function hubConnector(settings: ConsumerSettings['hub']): ConnectHub {
   return async () => {
     const { connectionString, fullyQualifiedNamespace, eventHubName, clientId, consumerGroup } = settings;
     const { EventHubConsumerClient } = await import('@azure/event-hubs');
+    const sockets = settings.transport === 'amqp' ? null : await openHubSockets(settings.proxy, requestMsMax);
     // The SDK fills in what it is given, so each client gets a copy.
-    const options = { retryOptions: { ...retryOptions } };
+    const options = {
+      retryOptions: { ...retryOptions },
+      ...(sockets && { webSocketOptions: sockets.options }),
+    };
     if (connectionString !== undefined) {
       const secret = connectionString.reveal();
       return connectionOver(
@@ -64,12 +69,13 @@ export function hubConnector(settings: ConsumerSettings['hub']): ConnectHub {
             ? new EventHubConsumerClient(consumerGroup, secret, options)
             : new EventHubConsumerClient(consumerGroup, secret, eventHubName, options),
         ),
+        sockets,
       );
     }
     // One credential for all connections: it keeps the token, and asks for the next one in time.
     credential ??= (await import('./hub-credential.ts')).openCredential(clientId);
     const place = [fullyQualifiedNamespace ?? '', eventHubName ?? ''] as const;
-    return connectionOver(new EventHubConsumerClient(consumerGroup, ...place, credential, options));
+    return connectionOver(new EventHubConsumerClient(consumerGroup, ...place, credential, options), sockets);
   };
 }
 
@@ -86,12 +92,16 @@ function readable<Client>(make: () => Client): Client {
   }
 }
 
-function connectionOver(client: EventHubConsumerClient): HubConnection {
+function connectionOver(client: EventHubConsumerClient, sockets: HubSockets | null): HubConnection {
   const limit = () => ({ abortSignal: AbortSignal.timeout(requestMsMax) });
   let closed = false;
   return {
     describe: async () => {
-      const { name, createdOn, partitionIds } = await client.getEventHubProperties(limit());
+      const asked = client.getEventHubProperties(limit());
+      // What the websocket failed with is nearer to the fault than what the SDK makes of it.
+      const { name, createdOn, partitionIds } = await asked.catch((error: unknown) => {
+        throw new AggregateError([sockets?.takeFault(), error]);
+      });
       const [namespace, createdAt] = [client.fullyQualifiedNamespace, createdOn.getTime()];
       if (!Number.isFinite(createdAt)) throw new Error('the hub does not say when it was made');
       return { namespace, name, createdAt, partitions: partitionIds };
@@ -116,6 +126,7 @@ function connectionOver(client: EventHubConsumerClient): HubConnection {
       closed = true;
       const closing = client.close().catch(() => undefined);
       await Promise.race([closing, new Promise((resolve) => setTimeout(resolve, closeMsMax).unref())]);
+      sockets?.terminate();
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { HubEvent } from '../core/leaf.ts';
 import type { Log } from '../log.ts';
 import { prefetchCount } from './hub.ts';
+import type { Progress } from './progress.ts';
 
 /** What was stored of one batch. */
 export interface StoredBatch {
@@ -11,6 +12,12 @@ export interface StoredBatch {
   readonly stream: string;
   readonly counts: AppendCounts;
   readonly position: StreamPosition;
+}
+
+/** Why a partition cannot be stored; null when it is stored again. */
+export interface Trouble {
+  readonly partition: string;
+  readonly reason: UnavailableReason | null;
 }
 
 export interface FeedOptions {
@@ -21,11 +28,13 @@ export interface FeedOptions {
   readonly trail: TrailStore;
   /** Holes that were seen before, by stream: the sequence number behind each. */
   readonly holes: Map<string, number>;
+  readonly progress: Progress;
   readonly clock: Clock;
   readonly log: Log;
   /** Aborts when the session is over: a batch that cannot be stored is then left to the next one. */
   readonly signal: AbortSignal;
   readonly onStored: (batch: StoredBatch) => void;
+  readonly onTrouble: (trouble: Trouble) => void;
   /** Events are missing between the trail and this batch: reading must begin anew. */
   readonly onHole: () => void;
 }
@@ -108,9 +117,13 @@ const levels = {
 
 const retryDelayMsBase = 100;
 const retryDelayMsMax = 5_000;
+// A batch takes milliseconds; a disk that is throttled takes seconds.
+const appendMsMax = 60_000;
 
 /** Tries until the events are durable; what another reader stored meanwhile is left out. */
-function createStorer({ partition, stream, trail, clock, log, signal, onStored }: FeedOptions) {
+function createStorer(options: FeedOptions) {
+  const { partition, stream, trail, clock, log, signal, progress, onStored } = options;
+  const step = `partition ${partition}`;
   let trouble: UnavailableReason | null = null;
 
   const report = (reason: UnavailableReason | null): void => {
@@ -119,16 +132,20 @@ function createStorer({ partition, stream, trail, clock, log, signal, onStored }
     if (reason === null) log.info({ ...where, after: trouble }, 'the partition is stored again');
     else log[levels[reason]]({ ...where, reason }, 'the partition stands still: the trail takes nothing');
     trouble = reason;
+    options.onTrouble({ partition, reason });
   };
 
   return async (start: StreamPosition, events: readonly HubEvent[]): Promise<StreamPosition> => {
     let position = start;
     let rest = events;
     for (let attempt = 0; rest.length > 0 && !signal.aborted; ) {
+      progress.promise(step, appendMsMax);
       const result = await attemptAppend(trail, stream, position, rest);
       report(result.status === 'unavailable' ? result.reason : null);
       if (result.status === 'unavailable') {
-        await clock.sleep(Math.min(retryDelayMsBase * 2 ** attempt, retryDelayMsMax), signal);
+        const delayMs = Math.min(retryDelayMsBase * 2 ** attempt, retryDelayMsMax);
+        progress.promise(step, delayMs + appendMsMax);
+        await clock.sleep(delayMs, signal);
         attempt += 1;
         continue;
       }
@@ -136,6 +153,7 @@ function createStorer({ partition, stream, trail, clock, log, signal, onStored }
       if (result.status === 'appended') onStored({ partition, stream, counts: result.counts, position });
       rest = rest.filter(({ sequenceNumber }) => sequenceNumber > position.lastSequenceNumber);
     }
+    progress.done(step);
     return position;
   };
 }

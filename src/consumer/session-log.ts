@@ -1,6 +1,7 @@
 // Says once what changed about reading, and how long to wait after a session.
 import type { Log } from '../log.ts';
 import type { HubDescription } from './hub.ts';
+import { hubAdviceOf } from './hub-advice.ts';
 import type { SessionEnd } from './session.ts';
 
 export interface SessionLog {
@@ -9,7 +10,7 @@ export interface SessionLog {
 }
 
 // What only a person can mend; everything else passes, and nothing is lost meanwhile.
-const needsPerson: ReadonlySet<string> = new Set([
+export const needsPerson: ReadonlySet<string> = new Set([
   'unauthorized',
   'not-found',
   'credential-unavailable',
@@ -17,6 +18,9 @@ const needsPerson: ReadonlySet<string> = new Set([
   'connection-string-invalid',
   'position-refused',
   'quota-exceeded',
+  'proxy-authentication',
+  'proxy-refused',
+  'proxy-invalid',
 ]);
 
 /** One line per change of state, however often sessions fail the same way. */
@@ -35,7 +39,8 @@ export function openSessionLog(log: Log): SessionLog {
       if (state === next) return;
       state = next;
       const level = fault !== null && needsPerson.has(fault) ? 'error' : 'warn';
-      log[level]({ ...end }, 'reading the hub broke off and begins anew');
+      const advice = end.reason === 'failed' ? { advice: hubAdviceOf(end.fault) } : {};
+      log[level]({ ...end, ...advice }, 'reading the hub broke off and begins anew');
     },
   };
 }

@@ -5,8 +5,9 @@ import { streamName } from '../core/stream.ts';
 import type { Log } from '../log.ts';
 import type { ConnectHub, HubConnection, HubDescription } from './hub.ts';
 import { type HubFault, hubFaultOf, namesOf } from './hub-fault.ts';
-import { openPartitionFeed, type PartitionFeed, type StoredBatch } from './partition-feed.ts';
-import { type Doubt, watchReading } from './watchdog.ts';
+import { openPartitionFeed, type PartitionFeed, type StoredBatch, type Trouble } from './partition-feed.ts';
+import type { Progress } from './progress.ts';
+import { type Doubt, type PartitionLook, watchReading } from './watchdog.ts';
 
 /** Why a session ended; every end but `stopped` is followed by another session. */
 export type SessionEnd =
@@ -28,6 +29,7 @@ export interface SessionOptions {
   readonly trail: TrailStore;
   /** What earlier sessions found missing; see `openPartitionFeed`. */
   readonly holes: Map<string, number>;
+  readonly progress: Progress;
   readonly clock: Clock;
   readonly log: Log;
   readonly watchIntervalMs: number;
@@ -36,12 +38,21 @@ export interface SessionOptions {
   readonly signal: AbortSignal;
   readonly onReading: (hub: HubDescription) => void;
   readonly onStored: (batch: StoredBatch) => void;
+  readonly onTrouble: (trouble: Trouble) => void;
+  /** The hub has answered for every partition. */
+  readonly onLook: (looks: readonly PartitionLook[]) => void;
 }
 
 type Finish = (end: SessionEnd) => void;
 
+// Loading the SDK, a token and two requests of at most 8 s.
+const openMsMax = 30_000;
+// The SDK gets 2 s; a batch in hand has a promise of its own.
+const closeMsMax = 10_000;
+
 /** Reads until something ends it. Nothing of it is open afterwards, and no batch is in hand. */
 export async function runSession(options: SessionOptions): Promise<SessionEnd> {
+  const { progress } = options;
   const { promise: ended, resolve: finish } = Promise.withResolvers<SessionEnd>();
   const stop = (): void => finish({ reason: 'stopped' });
   options.signal.addEventListener('abort', stop, { once: true });
@@ -49,6 +60,7 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
   await using resources = new AsyncDisposableStack();
   resources.defer(() => options.signal.removeEventListener('abort', stop));
   try {
+    progress.promise('session', openMsMax);
     const connection = resources.use(await options.connect());
     const hub = await Promise.race([ended, connection.describe()]);
     if ('reason' in hub) return hub;
@@ -69,6 +81,8 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
     return await ended;
   } catch (error) {
     return failed(error);
+  } finally {
+    progress.promise('session', closeMsMax);
   }
 }
 

@@ -20,6 +20,7 @@ it('needs no more than a hub', () => {
     hub: {
       fullyQualifiedNamespace: 'ns.servicebus.windows.net',
       eventHubName: 'fleet',
+      transport: 'amqp',
       consumerGroup: '$Default',
     },
     checkpoints: { type: 'trail' },

@@ -6,6 +6,7 @@ import { openSqliteTrail } from '../../src/audit/sqlite.ts';
 import { emptyStream, type TrailStore } from '../../src/audit/store.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openPartitionFeed } from '../../src/consumer/partition-feed.ts';
+import { openProgress } from '../../src/consumer/progress.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { asHubEvents, liveMigration } from '../support/synthetic.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -17,6 +18,7 @@ function feedInto(trail: TrailStore, holes = new Map<string, number>(), start = 
   const feed = openPartitionFeed({
     ...{ partition: '0', stream: 'ns/hub/0/epoch', start, trail, log },
     ...{ holes, clock: systemClock, signal: over.signal },
+    ...{ progress: openProgress(systemClock), onTrouble: () => undefined },
     onStored: ({ counts }) => news.stored.push(counts.entries),
     onHole: () => {
       news.holes += 1;

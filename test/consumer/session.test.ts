@@ -5,6 +5,7 @@ import { openSqliteTrail } from '../../src/audit/sqlite.ts';
 import type { TrailStore } from '../../src/audit/store.ts';
 import { systemClock } from '../../src/clock.ts';
 import { hubConnector } from '../../src/consumer/hub.ts';
+import { openProgress } from '../../src/consumer/progress.ts';
 import { runSession } from '../../src/consumer/session.ts';
 import { consumerSettings } from '../../src/consumer/settings.ts';
 import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
@@ -38,6 +39,7 @@ test('a stop waits for the commit that is under way', async () => {
   const session = runSession({
     ...{ connect: hubConnector(settings.hub), trail: slow, holes: new Map(), clock: systemClock },
     ...{ log: silentLog, watchIntervalMs: 10_000, creditMax: 100_000, signal: stopping.signal },
+    ...{ progress: openProgress(systemClock), onTrouble: () => undefined, onLook: () => undefined },
     onReading: () => undefined,
     onStored: () => order.push('stored'),
   }).then((end) => order.push(end.reason));

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { HubDescription } from '../../src/consumer/hub.ts';
 import type { PartitionFeed } from '../../src/consumer/partition-feed.ts';
+import { openProgress } from '../../src/consumer/progress.ts';
 import { type Doubt, watchReading } from '../../src/consumer/watchdog.ts';
 
 const hub: HubDescription = { namespace: 'ns', name: 'fleet', createdAt: 1, partitions: ['0'] };
@@ -47,7 +48,8 @@ async function doubtIn(looks: readonly Look[]): Promise<Doubt | null> {
     [Symbol.asyncDispose]: async () => undefined,
   };
   const options = { connection, hub, feeds: [feed], clock, watchIntervalMs: 1, creditMax: 100 };
-  return watchReading({ ...options, signal: over.signal });
+  const told = { progress: openProgress(clock), onLook: () => undefined };
+  return watchReading({ ...options, ...told, signal: over.signal });
 }
 
 test('a partition that keeps up, or catches up, is in no doubt', async () => {
