@@ -4,7 +4,7 @@ import { loadConfiguration } from '../config/load.ts';
 import { runConsumer } from '../consumer/consumer.ts';
 import { consumerSettings } from '../consumer/settings.ts';
 import { defineCommand } from './command.ts';
-import { runLongProgram } from './long-program.ts';
+import { openProgramService, runLongProgram } from './long-program.ts';
 import { chosenFile, fileOption, settingsHelp } from './program.ts';
 
 export const consumer = defineCommand({
@@ -20,13 +20,15 @@ export const consumer = defineCommand({
   notes: [
     'It reads every partition from where the trail ends, from the oldest event on at the first start, and stores what it cannot read as well.',
     'SIGTERM and SIGINT let the batch in hand finish and end the consumer within 10 seconds. Whatever ends it, the next start goes on without a hole and without a double.',
+    'With the setting "status" the consumer answers /healthz, /readyz and /metrics on 127.0.0.1:9465. Without it, nothing listens.',
     'What the trail holds: "seb events". Every setting: "seb config docs --program consumer".',
   ],
   settings: () => settingsHelp('consumer'),
   async run(context) {
     const settings = loadConfiguration(chosenFile(context, 'consumer'), consumerSettings);
+    using service = await openProgramService(context);
     return await runLongProgram('consumer', settings, context, (log) =>
-      runConsumer(settings, { clock: systemClock, log, signal: context.signal }),
+      runConsumer(settings, { clock: systemClock, log, signal: context.signal, service }),
     );
   },
 });
