@@ -66,7 +66,11 @@ function listenForSignals(stopMsMax: number) {
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
-  process.on('SIGHUP', (signal) => (hangup === undefined ? stop(signal) : hangup()));
+  // Ctrl-Break, which a service wrapper on Windows may send; elsewhere it does not exist.
+  process.on('SIGBREAK', stop);
+  // On Windows it says that the console is being closed, and the process ends with it.
+  const reloads = process.platform !== 'win32';
+  process.on('SIGHUP', (signal) => (hangup !== undefined && reloads ? hangup() : stop(signal)));
   return {
     signal: controller.signal,
     interrupted: () => first?.signal === 'SIGINT',

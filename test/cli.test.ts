@@ -30,6 +30,30 @@ it.each([
   expect(running.output()).toEqual({ stdout: 'ready\nstopped\n', stderr: '' });
 });
 
+/** Of Windows only its name, and its signal in the place of one that this machine has. */
+const asOnWindows = (code: string): string[] => [
+  '--import',
+  `data:text/javascript,${encodeURIComponent(code)}`,
+];
+
+it('stops cleanly when Windows says Ctrl-Break', async () => {
+  const instead = `process.on('SIGUSR2', () => process.emit('SIGBREAK', 'SIGBREAK'))`;
+  await using running = startNode([...asOnWindows(instead), program, 'wait']);
+  await running.until('ready');
+  running.child.kill('SIGUSR2');
+  expect(await running.ended()).toBe(0);
+  expect(running.output()).toEqual({ stdout: 'ready\nstopped\n', stderr: '' });
+});
+
+it('stops when Windows closes the console, even a command that reloads on SIGHUP elsewhere', async () => {
+  const named = `Object.defineProperty(process, 'platform', { value: 'win32' })`;
+  await using running = startNode([...asOnWindows(named), program, 'hangup']);
+  await running.until('ready');
+  running.child.kill('SIGHUP');
+  expect(await running.ended()).toBe(0);
+  expect(running.output().stdout).toBe('ready\n');
+});
+
 it('takes the two signals of one Ctrl-C under npm for one', async () => {
   await using running = startNode([program, 'wait']);
   await running.until('ready');

@@ -21,9 +21,9 @@ export interface CommandContext {
   readonly operands: readonly string[];
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
-  /** Aborts on SIGINT and SIGTERM. */
+  /** Aborts on SIGINT and SIGTERM; on Windows on Ctrl-Break and a closing console as well. */
   readonly signal: AbortSignal;
-  /** Has `listener` called on SIGHUP, which stops a command that does not ask for it. */
+  /** Has `listener` called on SIGHUP, which stops a command that does not ask for it, and any on Windows. */
   readonly onHangup?: (listener: () => void) => void;
 }
 
