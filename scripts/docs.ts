@@ -1,10 +1,13 @@
-// Writes docs/configuration.md from the schema that validates configuration files, and docs/schema from that of records.
+// Writes docs/configuration.md from the schema that validates configuration files, and from that of records docs/schema
+// and the workflow of the relay.
 import { writeFileSync } from 'node:fs';
 import { settingsPage } from '../src/commands/config-docs.ts';
 import { recordSchemas } from '../src/core/record-schema.ts';
+import { workflowDefinition } from './relay/workflow.ts';
 
 const page = new URL('../docs/configuration.md', import.meta.url);
 const schemas = new URL('../docs/schema/', import.meta.url);
+const workflow = new URL('../bicep/relay/workflow.json', import.meta.url);
 
 const introduction = `# Configuration
 
@@ -26,7 +29,11 @@ export async function configurationPage(): Promise<string> {
 export const schemaFiles = (): readonly (readonly [string, string])[] =>
   Object.entries(recordSchemas()).map(([name, schema]) => [name, `${JSON.stringify(schema, null, 2)}\n`]);
 
+/** The workflow of the relay as it should be. */
+export const workflowFile = (): string => `${JSON.stringify(workflowDefinition(), null, 2)}\n`;
+
 if (import.meta.main) {
   writeFileSync(page, await configurationPage());
   for (const [name, text] of schemaFiles()) writeFileSync(new URL(name, schemas), text);
+  writeFileSync(workflow, workflowFile());
 }
