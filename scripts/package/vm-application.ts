@@ -1,0 +1,37 @@
+// Packs deb, rpm and their scripts as one archive: an application of an Azure Compute Gallery is one file.
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { type BuildPlan, packageName, pathsOf, projectRoot } from './artefacts.ts';
+import { writeChecksums } from './checksums.ts';
+import { layOut } from './payload.ts';
+import { packFolder } from './tar.ts';
+
+const source = join(projectRoot, 'infra/vm-application');
+
+/** Holds the packages of every architecture that lies there. @returns the path @throws PackagingError */
+export async function buildVmApplication(plan: BuildPlan): Promise<string> {
+  const { outDirectory, version } = plan;
+  const { vmapp } = pathsOf(plan);
+  const work = mkdtempSync(join(tmpdir(), 'seb-vmapp-'));
+  try {
+    const packages = readdirSync(outDirectory).filter(
+      (name) =>
+        ['.deb', '.rpm'].includes(extname(name)) &&
+        new RegExp(`^${packageName}[-_]${version}[-_]`).test(name),
+    );
+    for (const name of packages) copyFileSync(join(outDirectory, name), join(work, name));
+    writeChecksums({ ...plan, outDirectory: work });
+    const scripts = readdirSync(source).filter((name) => extname(name) === '.sh');
+    const entries = scripts.map((path) => ({
+      ...{ path, mode: 0o755, kind: 'file' as const },
+      source: { path: join(source, path) },
+    }));
+    layOut(entries, work, plan);
+    // The packages are compressed already.
+    await packFolder(work, vmapp, { ...plan, compression: 'quick' });
+    return vmapp;
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
