@@ -1,0 +1,389 @@
+// Whether the manifests are what Kubernetes takes, fit each other and the programs, and grant nothing that is not needed.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as apps from 'kubernetes-models/apps/v1';
+import * as networking from 'kubernetes-models/networking.k8s.io/v1';
+import * as policy from 'kubernetes-models/policy/v1';
+import * as storage from 'kubernetes-models/storage.k8s.io/v1';
+import * as core from 'kubernetes-models/v1';
+import { describe, expect, it } from 'vitest';
+import metadata from '../../package.json' with { type: 'json' };
+import { readArguments } from '../../src/commands/arguments.ts';
+import { registry } from '../../src/commands/registry.ts';
+import { parseConfiguration } from '../../src/config/load.ts';
+import { consumerSettings } from '../../src/consumer/settings.ts';
+import { runNode } from '../support/process.ts';
+import { agentSettings } from '../support/sink-kinds.ts';
+import { projectRoot } from '../support/source-files.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { buildKustomization, type Manifest } from './kustomization.ts';
+
+const folder = (name: string): string => join(projectRoot, 'infra/kubernetes/example', name);
+const agent = buildKustomization(folder('agent'));
+const consumer = buildKustomization(folder('consumer'));
+const all = [...agent, ...consumer];
+
+const kinds = {
+  'v1 Namespace': { model: core.Namespace, from: 'v1' },
+  'v1 ServiceAccount': { model: core.ServiceAccount, from: 'v1' },
+  'v1 ConfigMap': { model: core.ConfigMap, from: 'v1' },
+  'v1 PersistentVolumeClaim': { model: core.PersistentVolumeClaim, from: 'v1' },
+  'apps/v1 DaemonSet': { model: apps.DaemonSet, from: 'apps/v1' },
+  'apps/v1 Deployment': { model: apps.Deployment, from: 'apps/v1' },
+  'networking.k8s.io/v1 NetworkPolicy': { model: networking.NetworkPolicy, from: 'networking.k8s.io/v1' },
+  'policy/v1 PodDisruptionBudget': { model: policy.PodDisruptionBudget, from: 'policy/v1' },
+  'storage.k8s.io/v1 StorageClass': { model: storage.StorageClass, from: 'storage.k8s.io/v1' },
+} as const;
+
+const isKnown = (name: string): name is keyof typeof kinds => name in kinds;
+
+function kindOf({ apiVersion, kind }: Manifest) {
+  const name = `${apiVersion} ${kind}`;
+  if (!isKnown(name)) throw new Error(`the tests know no ${name}`);
+  return kinds[name];
+}
+
+const titleOf = ({ kind, metadata: { name } }: Manifest): string => `${kind} ${name}`;
+
+function only<Kind>(manifests: readonly Manifest[], kind: string): Kind {
+  const found = manifests.filter((each) => each.kind === kind);
+  if (found.length !== 1) throw new Error(`${found.length} of the kind ${kind}`);
+  return found[0] as Kind;
+}
+
+const daemonSet = only<apps.IDaemonSet>(agent, 'DaemonSet');
+const deployment = only<apps.IDeployment>(consumer, 'Deployment');
+
+const configOf = (manifests: readonly Manifest[], name: string): string =>
+  only<Manifest>(manifests, 'ConfigMap').data?.[name] ?? '';
+const agentYaml = parseConfiguration(configOf(agent, 'agent.yaml'), 'agent.yaml', agentSettings);
+const consumerYaml = parseConfiguration(
+  configOf(consumer, 'consumer.yaml'),
+  'consumer.yaml',
+  consumerSettings,
+);
+
+interface Workload {
+  readonly workload: apps.IDaemonSet | apps.IDeployment;
+  readonly manifests: readonly Manifest[];
+  readonly program: 'agent' | 'consumer';
+  /** Where the settings of this program have it keep what must last. */
+  readonly stateDirectory: string;
+  readonly status: { readonly host: string; readonly port: number } | undefined;
+}
+
+const workloads: readonly Workload[] = [
+  {
+    workload: daemonSet,
+    manifests: agent,
+    program: 'agent',
+    stateDirectory: agentYaml.stateDir,
+    status: agentYaml.status?.listen,
+  },
+  {
+    workload: deployment,
+    manifests: consumer,
+    program: 'consumer',
+    stateDirectory: join(consumerYaml.trail.path, '..'),
+    status: consumerYaml.status?.listen,
+  },
+];
+
+const podOf = ({ workload }: Workload) => {
+  const spec = workload.spec?.template.spec;
+  if (spec === undefined) throw new Error('there is no pod');
+  return spec;
+};
+const containersOf = (each: Workload) => [...(podOf(each).initContainers ?? []), ...podOf(each).containers];
+
+describe('Kubernetes', () => {
+  it.each(all.map((each) => [titleOf(each), each] as const))('takes %s', (_, manifest) => {
+    const { model: Model } = kindOf(manifest);
+    const { apiVersion: _a, kind: _k, ...data } = manifest;
+    expect(() => new Model(data as never).validate()).not.toThrow();
+  });
+
+  it('knows every field there is', async () => {
+    // The models let pass what they do not know; their types do not. So the compiler reads the manifests.
+    const lines = all.map((manifest, index) => {
+      const module = join(projectRoot, 'node_modules/kubernetes-models', kindOf(manifest).from, 'index.js');
+      return `export const a${index}: import(${JSON.stringify(module)}).I${manifest.kind} = ${JSON.stringify(manifest)};`;
+    });
+    using directory = temporaryDirectory();
+    writeFileSync(join(directory.path, 'manifests.ts'), lines.join('\n'));
+    const compilerOptions = { strict: true, noEmit: true, skipLibCheck: true, module: 'nodenext', types: [] };
+    writeFileSync(
+      join(directory.path, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['manifests.ts'] }),
+    );
+    const compiler = join(projectRoot, 'node_modules/typescript/bin/tsc');
+    const { exitCode, stdout } = await runNode([compiler, '--project', directory.path]);
+    expect(stdout).toBe('');
+    expect(exitCode).toBe(0);
+  });
+
+  it('finds each manifest once', () => {
+    const titles = all.map((each) => `${each.metadata.namespace ?? ''} ${titleOf(each)}`);
+    expect(new Set(titles).size).toBe(titles.length);
+  });
+
+  it.each([agent, consumer])('finds the namespace of all that has one', (...manifests) => {
+    const namespace = only<Manifest>(manifests, 'Namespace').metadata.name;
+    const clusterWide = ['Namespace', 'StorageClass'];
+    for (const each of manifests) {
+      const expected = clusterWide.includes(each.kind) ? undefined : namespace;
+      expect(each.metadata.namespace, titleOf(each)).toBe(expected);
+    }
+  });
+});
+
+describe.each(workloads.map((each) => [each.program, each] as const))('the pods of the %s', (_, each) => {
+  const { workload, manifests, program, stateDirectory, status } = each;
+  const pod = podOf(each);
+  const main = pod.containers[0];
+
+  it('are found by their selector, and carry the version of the project', () => {
+    const labels = workload.spec?.template.metadata?.labels ?? {};
+    expect(labels).toMatchObject(workload.spec?.selector.matchLabels ?? { none: 'none' });
+    expect(labels['app.kubernetes.io/component']).toBe(program);
+    expect(labels['app.kubernetes.io/version']).toBe(metadata.version);
+  });
+
+  it('run the image of this version', () => {
+    const images = new Set(containersOf(each).map(({ image }) => image));
+    expect([...images]).toEqual([`example.azurecr.io/scheduled-events-bridge:${metadata.version}`]);
+  });
+
+  it('call commands that exist, with the file where these look for it', async () => {
+    for (const { name, args = [], volumeMounts = [] } of containersOf(each)) {
+      const line = registry.find(({ name: command }) => command === args.join(' '));
+      expect(line, name).toBeDefined();
+      if (line !== undefined) readArguments(await line.load(), []);
+      const file = volumeMounts.find(
+        ({ mountPath }) => mountPath === `/etc/scheduled-events-bridge/${program}.yaml`,
+      );
+      expect(file, name).toMatchObject({ name: 'config', subPath: `${program}.yaml`, readOnly: true });
+    }
+    expect(main?.args).toEqual([program]);
+  });
+
+  it('find each ConfigMap, claim and account that they name', () => {
+    const named = (kind: string): string[] =>
+      manifests.filter((manifest) => manifest.kind === kind).map((manifest) => manifest.metadata.name);
+    for (const { name, configMap, persistentVolumeClaim } of pod.volumes ?? []) {
+      if (configMap !== undefined) expect(named('ConfigMap'), name).toContain(configMap.name);
+      if (persistentVolumeClaim !== undefined)
+        expect(named('PersistentVolumeClaim'), name).toContain(persistentVolumeClaim.claimName);
+    }
+    expect(named('ServiceAccount')).toContain(pod.serviceAccountName);
+  });
+
+  it('mount volumes that are there, and each of them', () => {
+    const mounted = containersOf(each).flatMap(({ volumeMounts = [] }) =>
+      volumeMounts.map(({ name }) => name),
+    );
+    expect(new Set(mounted)).toEqual(new Set((pod.volumes ?? []).map(({ name }) => name)));
+  });
+
+  it('keep what must last in a volume that lasts', () => {
+    const mount = main?.volumeMounts?.find(({ mountPath }) => mountPath === stateDirectory);
+    const volume = pod.volumes?.find(({ name }) => name === mount?.name);
+    expect(mount?.readOnly).toBeUndefined();
+    expect(volume?.hostPath ?? volume?.persistentVolumeClaim).toBeDefined();
+  });
+
+  it('find their credentials where the settings look for them', () => {
+    const mount = main?.volumeMounts?.find(({ name }) => name === 'credentials');
+    expect(mount).toMatchObject({ mountPath: '/etc/scheduled-events-bridge/credentials', readOnly: true });
+    const volume = pod.volumes?.find(({ name }) => name === 'credentials');
+    // Read by the group that every container of the pod is in.
+    expect(volume?.secret).toMatchObject({ defaultMode: 0o440, optional: true });
+    expect(pod.securityContext?.fsGroup).toBe(65532);
+  });
+
+  it('are probed where the program answers', () => {
+    const port = main?.ports?.find(({ name }) => name === 'status');
+    expect(port?.containerPort).toBe(status?.port);
+    expect(main?.livenessProbe?.httpGet).toMatchObject({ path: '/healthz', port: 'status' });
+    expect(main?.readinessProbe?.httpGet).toMatchObject({ path: '/readyz', port: 'status' });
+    // The kubelet asks the address of the pod unless it is told another one.
+    const asked = status?.host === '0.0.0.0' ? undefined : status?.host;
+    expect(main?.livenessProbe?.httpGet?.host).toBe(asked);
+    expect(main?.readinessProbe?.httpGet?.host).toBe(asked);
+  });
+
+  it('have time to end', () => {
+    // The programs end within 10 s.
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(20);
+  });
+
+  it('may do nothing that they do not need', () => {
+    expect(pod.automountServiceAccountToken).toBe(false);
+    expect(only<core.IServiceAccount>(manifests, 'ServiceAccount').automountServiceAccountToken).toBe(false);
+    expect(pod).not.toHaveProperty('hostPID');
+    expect(pod).not.toHaveProperty('hostIPC');
+    expect(pod.securityContext).toMatchObject({
+      runAsNonRoot: true,
+      runAsUser: 65532,
+      runAsGroup: 65532,
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    for (const { name, securityContext, env } of containersOf(each)) {
+      expect(securityContext, name).toMatchObject({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(securityContext?.capabilities, name).not.toHaveProperty('add');
+      expect(securityContext, name).not.toHaveProperty('privileged');
+      expect(env, name).toBeUndefined();
+    }
+    expect(main?.securityContext).not.toHaveProperty('runAsUser');
+  });
+
+  it('ask for what was measured, and have a limit', () => {
+    for (const { name, resources } of containersOf(each)) {
+      // 101 MB and 109 MB were measured; below 64 MiB the agent stands still.
+      expect(mebibytes(resources?.requests?.memory), name).toBeGreaterThanOrEqual(128);
+      expect(mebibytes(resources?.limits?.memory), name).toBeGreaterThanOrEqual(256);
+      expect(resources?.requests).toHaveProperty('cpu');
+      expect(resources?.limits).toHaveProperty('cpu');
+    }
+  });
+});
+
+const mebibytes = (quantity: string | number | undefined): number =>
+  Number(/^(\d+)Mi$/.exec(String(quantity))?.[1] ?? Number.NaN);
+
+describe('the agent', () => {
+  const pod = podOf({ workload: daemonSet } as Workload);
+
+  it('sees the metadata service of its node, on every node that is a Linux VM', () => {
+    expect(pod.hostNetwork).toBe(true);
+    expect(agentYaml.imds.endpoint).toBe('http://169.254.169.254');
+    expect(pod.tolerations).toEqual([{ operator: 'Exists' }]);
+    const term =
+      pod.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+    expect(term).toHaveLength(1);
+    expect(term?.[0]?.matchExpressions).toContainEqual({
+      key: 'type',
+      operator: 'NotIn',
+      values: ['virtual-kubelet'],
+    });
+    expect(pod.priorityClassName).toBe('system-node-critical');
+  });
+
+  it('listens to its node alone', () => {
+    expect(agentYaml.status?.listen.host).toBe('127.0.0.1');
+    const [port] = pod.containers[0]?.ports ?? [];
+    // On the node's network both are the same port, and Kubernetes refuses any other pair.
+    expect(port?.hostPort).toBe(port?.containerPort);
+  });
+
+  it('has its folder made by a root that may do nothing else', () => {
+    const [state, ...others] = pod.initContainers ?? [];
+    expect(others).toEqual([]);
+    expect(state?.args).toEqual(['state', 'prepare']);
+    expect(state?.securityContext).toMatchObject({
+      runAsUser: 0,
+      runAsGroup: pod.securityContext?.runAsGroup,
+    });
+    expect(state?.volumeMounts?.map(({ name }) => name)).toEqual(['config', 'state']);
+  });
+
+  it('is never there twice on a node', () => {
+    expect(daemonSet.spec?.updateStrategy?.rollingUpdate?.maxSurge).toBe(0);
+  });
+
+  it('names the identity that it signs in with: a node has several', () => {
+    const fleet = agentYaml.sinks['fleet'] as
+      | { readonly type: string; readonly clientId?: string }
+      | undefined;
+    expect(fleet?.type).toBe('eventhubs');
+    expect(fleet?.clientId).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('the consumer', () => {
+  const pod = podOf({ workload: deployment } as Workload);
+
+  it('is alone with its trail', () => {
+    expect(deployment.spec).toMatchObject({ replicas: 1, strategy: { type: 'Recreate' } });
+    const claim = only<core.IPersistentVolumeClaim>(consumer, 'PersistentVolumeClaim');
+    const storageClass = only<storage.IStorageClass>(consumer, 'StorageClass');
+    expect(claim.spec?.accessModes).toEqual(['ReadWriteOnce']);
+    expect(claim.spec?.storageClassName).toBe(storageClass.metadata?.name);
+  });
+
+  it('loses no trail when a claim is deleted', () => {
+    expect(only<storage.IStorageClass>(consumer, 'StorageClass').reclaimPolicy).toBe('Retain');
+  });
+
+  it('signs in with workload identity', () => {
+    expect(deployment.spec?.template.metadata?.labels).toHaveProperty(
+      ['azure.workload.identity/use'],
+      'true',
+    );
+    const account = only<core.IServiceAccount>(consumer, 'ServiceAccount');
+    expect(account.metadata?.annotations).toHaveProperty(['azure.workload.identity/client-id']);
+    expect(consumerYaml.hub.clientId).toBeUndefined();
+  });
+
+  it('keeps to the strictest of the Pod Security Standards, and its namespace to nothing less', () => {
+    const namespace = only<Manifest>(consumer, 'Namespace');
+    expect(namespace.metadata.labels).toHaveProperty(['pod-security.kubernetes.io/enforce'], 'restricted');
+    expect(pod).not.toHaveProperty('hostNetwork');
+    const kindsOfVolumes = (pod.volumes ?? []).map(({ name: _, ...volume }) => Object.keys(volume)[0]);
+    const allowed = [
+      'configMap',
+      'csi',
+      'downwardAPI',
+      'emptyDir',
+      'ephemeral',
+      'persistentVolumeClaim',
+      'projected',
+      'secret',
+    ];
+    expect(kindsOfVolumes.filter((kind) => !allowed.includes(kind ?? ''))).toEqual([]);
+    const ports = pod.containers.flatMap((container) => container.ports ?? []);
+    expect(ports.filter(({ hostPort }) => hostPort !== undefined)).toEqual([]);
+  });
+
+  it('is reached by nobody, and reaches the hub and Entra but not the metadata service', () => {
+    const { spec } = only<networking.INetworkPolicy>(consumer, 'NetworkPolicy');
+    expect(spec?.podSelector?.matchLabels).toEqual(deployment.spec?.selector.matchLabels);
+    expect(spec?.policyTypes).toEqual(['Ingress', 'Egress']);
+    expect(spec?.ingress).toEqual([]);
+    const reach = (address: string, port: number): boolean =>
+      (spec?.egress ?? []).some(
+        ({ to = [], ports = [] }) =>
+          ports.some((each) => each.port === port && each.protocol === 'TCP') &&
+          to.some(({ ipBlock }) => ipBlock !== undefined && holds(ipBlock, address)),
+      );
+    expect(reach('20.50.1.1', 5671) && reach('10.1.2.3', 5671) && reach('20.190.128.1', 443)).toBe(true);
+    expect(
+      reach('169.254.169.254', 80) || reach('169.254.169.254', 443) || reach('169.254.169.254', 53),
+    ).toBe(false);
+    expect(reach('168.63.129.16', 443) || reach('168.63.129.16', 80) || reach('10.1.2.3', 8080)).toBe(false);
+  });
+
+  it('may be moved, so that it holds up no upgrade of the cluster', () => {
+    const { spec } = only<policy.IPodDisruptionBudget>(consumer, 'PodDisruptionBudget');
+    expect(spec).toMatchObject({ maxUnavailable: 1 });
+    expect(spec?.selector?.matchLabels).toEqual(deployment.spec?.selector.matchLabels);
+  });
+});
+
+/** Whether a block of addresses, less its exceptions, holds an address. */
+function holds({ cidr, except = [] }: { cidr: string; except?: string[] }, address: string): boolean {
+  return within(cidr, address) && !except.some((each) => within(each, address));
+}
+
+function within(block: string, address: string): boolean {
+  const [base = '', bits = '32'] = block.split('/');
+  const mask = bits === '0' ? 0 : (-1 << (32 - Number(bits))) >>> 0;
+  return (numberOf(base) & mask) >>> 0 === (numberOf(address) & mask) >>> 0;
+}
+
+const numberOf = (address: string): number =>
+  address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
