@@ -77,6 +77,19 @@ var hubRules = [
     frequency: 'PT5M'
   }
   {
+    name: 'hub-quota'
+    description: 'A limit of the namespace was reached: connections, size or throughput.'
+    severity: 2
+    scope: namespaceResourceId
+    namespace: hubMetrics
+    metric: 'QuotaExceededErrors'
+    aggregation: 'Total'
+    operator: 'GreaterThan'
+    threshold: 0
+    window: 'PT15M'
+    frequency: 'PT5M'
+  }
+  {
     name: 'hub-silent'
     description: 'No agent sent anything, not even a heartbeat: no agent runs, or none can reach the hub.'
     severity: 1

@@ -33,47 +33,18 @@ resource protectionChanged 'Microsoft.Insights/activityLogAlerts@2020-10-01' = {
           equals: 'Succeeded'
         }
         {
-          anyOf: [
-            {
-              field: 'operationName'
-              equals: 'Microsoft.Storage/storageAccounts/blobServices/containers/immutabilityPolicies/write'
-            }
-            {
-              field: 'operationName'
-              equals: 'Microsoft.Storage/storageAccounts/blobServices/containers/immutabilityPolicies/delete'
-            }
-            {
-              field: 'operationName'
-              equals: 'Microsoft.Storage/storageAccounts/blobServices/containers/immutabilityPolicies/lock/action'
-            }
-            {
-              field: 'operationName'
-              equals: 'Microsoft.Storage/storageAccounts/blobServices/containers/immutabilityPolicies/extend/action'
-            }
-            {
-              field: 'operationName'
-              equals: 'Microsoft.Storage/storageAccounts/blobServices/containers/delete'
-            }
-            {
-              field: 'operationName'
-              equals: 'Microsoft.Storage/storageAccounts/write'
-            }
-            {
-              field: 'operationName'
-              equals: 'Microsoft.Storage/storageAccounts/delete'
-            }
-            {
-              field: 'operationName'
-              equals: 'Microsoft.Storage/storageAccounts/listKeys/action'
-            }
-            {
-              field: 'operationName'
-              equals: 'Microsoft.Authorization/roleAssignments/write'
-            }
-            {
-              field: 'operationName'
-              equals: 'Microsoft.Authorization/locks/delete'
-            }
+          field: 'operationName'
+          containsAny: [
+            'Microsoft.Storage/storageAccounts/blobServices/containers/immutabilityPolicies/write'
+            'Microsoft.Storage/storageAccounts/blobServices/containers/immutabilityPolicies/delete'
+            'Microsoft.Storage/storageAccounts/blobServices/containers/immutabilityPolicies/lock/action'
+            'Microsoft.Storage/storageAccounts/blobServices/containers/immutabilityPolicies/extend/action'
+            'Microsoft.Storage/storageAccounts/blobServices/containers/delete'
+            'Microsoft.Storage/storageAccounts/write'
+            'Microsoft.Storage/storageAccounts/delete'
+            'Microsoft.Storage/storageAccounts/listKeys/action'
+            'Microsoft.Authorization/roleAssignments/write'
+            'Microsoft.Authorization/locks/delete'
           ]
         }
       ]
