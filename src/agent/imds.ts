@@ -2,6 +2,7 @@
 import http from 'node:http';
 import pRetry, { AbortError } from 'p-retry';
 import { readDocument, type ScheduledEventsDocument } from '../core/document.ts';
+import { plainText } from '../core/notice/plain-text.ts';
 import { type Observer, observerFrom } from '../core/observer.ts';
 import type { PollOutcome } from '../core/source.ts';
 
@@ -163,7 +164,7 @@ function refusalDetail(code: number, body: string): string {
   const wire = parse(body);
   const said = typeof wire === 'object' && wire !== null ? (wire as { error?: unknown }).error : undefined;
   const help = refusalHelp[code] ?? 'is imds.endpoint right?';
-  return typeof said === 'string' ? `${help} (it says: ${said.slice(0, 200)})` : help;
+  return typeof said === 'string' ? `${help} (it says: ${plainText(said.slice(0, 200))})` : help;
 }
 
 function parse(body: string): unknown {
