@@ -24,7 +24,9 @@ Usage: install.sh --from PLACE [OPTION]...
   --sums-sha256 HEX  what SHA256SUMS itself must hash to
   --format FORMAT    deb, rpm or tar; told from the distribution unless given
   --rollback         goes back to the package that was installed before
-  --start            enables and starts the agent afterwards; needs /etc/scheduled-events-bridge/agent.yaml
+  --config FILE      becomes /etc/scheduled-events-bridge/agent.yaml, if the new version accepts it; the one before
+                     is kept beside it
+  --start            enables and starts the agent afterwards; a running one takes a new configuration up
   --dry-run          fetches, verifies and tries, and changes nothing
   --help             prints this
 
@@ -42,10 +44,10 @@ fail() { # SENTENCE [CODE]
 }
 
 parse() {
-  from='' version='' sha256='' sums_sha256='' format='' rollback='' start='' dry_run=''
+  from='' version='' sha256='' sums_sha256='' format='' config='' rollback='' start='' dry_run='' new_configuration=''
   while [ $# -gt 0 ]; do
     case $1 in
-      --from | --version | --sha256 | --sums-sha256 | --format)
+      --from | --version | --sha256 | --sums-sha256 | --format | --config)
         [ $# -gt 1 ] || fail "$1 needs a value" 2
         take "$1" "$2"
         shift
@@ -68,6 +70,7 @@ take() { # OPTION VALUE
     --sha256) sha256=$(hash_in "$1" "$2") ;;
     --sums-sha256) sums_sha256=$(hash_in "$1" "$2") ;;
     --format) format=$2 ;;
+    --config) config=$2 ;;
   esac
 }
 
@@ -79,6 +82,7 @@ hash_in() { # OPTION VALUE
 
 coherent() {
   case $version in *[!0-9A-Za-z.~+-]*) fail "--version $version is no version" 2 ;; esac
+  [ -z "$config" ] || [ -f "$config" ] || fail "there is no file $config"
   case $format in '' | deb | rpm | tar) ;; *) fail "--format must be deb, rpm or tar" 2 ;; esac
   if [ "$rollback" ]; then
     [ -z "$from$version$sha256$sums_sha256" ] || fail "--rollback takes the package that is kept here: leave --from, --version and the hashes out" 2
@@ -226,12 +230,18 @@ try_out() {
   new=$work/tree$program
   said=$(timeout 60 "$new" --version 2>&1) ||
     fail "the program does not run on this machine, which must have glibc 2.28 or later: $said; nothing was changed"
-  for kind in agent consumer; do
-    [ -f "$settings/$kind.yaml" ] || continue
-    complaint=$(timeout 60 "$new" config show --program "$kind" -c "$settings/$kind.yaml" 2>&1 >/dev/null) ||
-      fail "version $said refuses $settings/$kind.yaml; mend it first, nothing was changed: $complaint"
-    if is_older "$said" "$before"; then keeps_state "$kind" "$said"; fi
-  done
+  accepts "$new" agent "${config:-$settings/agent.yaml}"
+  accepts "$new" consumer "$settings/consumer.yaml"
+  if is_older "$said" "$before"; then
+    keeps_state "$said" agent outbox list
+    keeps_state "$said" consumer events
+  fi
+}
+
+accepts() { # PROGRAM agent|consumer FILE
+  [ -f "$3" ] || return 0
+  complaint=$(timeout 60 "$1" config show --program "$2" -c "$3" 2>&1 >/dev/null) ||
+    fail "the $2 of $package refuses $3; nothing was changed: $complaint"
 }
 
 is_older() { # A B
@@ -239,17 +249,12 @@ is_older() { # A B
 }
 
 # An agent that cannot use its outbox runs on, and delivers nothing: better not to go back at all.
-keeps_state() { # agent|consumer VERSION
-  can_read "$1" "$program" || return 0
-  can_read "$1" "$new" ||
-    fail "version $2 cannot use what version $before wrote for the $1; nothing was changed: set it aside first, as docs/upgrade.md says"
-}
-
-can_read() { # agent|consumer PROGRAM
-  case $1 in
-    agent) timeout 60 "$2" outbox list -c "$settings/agent.yaml" -o json >/dev/null 2>&1 ;;
-    consumer) timeout 60 "$2" events -c "$settings/consumer.yaml" -o json >/dev/null 2>&1 ;;
-  esac
+keeps_state() { # VERSION agent|consumer COMMAND...: a command that reads what that program wrote
+  older=$1 file=$settings/$2.yaml kind=$2
+  shift 2
+  timeout 60 "$program" "$@" -c "$file" -o json >/dev/null 2>&1 || return 0
+  timeout 60 "$new" "$@" -c "$file" -o json >/dev/null 2>&1 ||
+    fail "the $kind of version $older cannot use what version $before wrote; nothing was changed: set that aside first, as docs/upgrade.md says"
 }
 
 # apt waits for the lock that the updates at boot hold; the hash was checked, so rpm need not look for a signature.
@@ -270,15 +275,13 @@ put_in() {
 
 # A program that runs cannot be written over, but another can take its name.
 put_in_tree() {
-  (cd "$work/tree" && find usr ! -type d) >"$work/files"
+  (cd "$work/tree" && find usr ! -type d) >"$work/files" || return 1
   while read -r file; do
     mkdir -p "/${file%/*}" && cp -P -p "$work/tree/$file" "/$file.new" && mv -f "/$file.new" "/$file" || return 1
   done <"$work/files"
-  cp "$work/files" "/usr/lib/$name/files" # what to remove some day
-  mkdir -p "$settings/credentials" && chmod 0700 "$settings/credentials"
-  if [ -d /run/systemd/system ]; then
-    systemctl daemon-reload && systemctl try-restart "$name-*.service"
-  fi
+  cp "$work/files" "/usr/lib/$name/files" || return 1 # what to remove some day
+  mkdir -p "$settings/credentials" && chmod 0700 "$settings/credentials" || return 1
+  if [ -d /run/systemd/system ]; then systemctl daemon-reload && systemctl try-restart "$name-*.service"; fi
 }
 
 # Keeps two packages: the one that is installed now, and the one before.
@@ -293,12 +296,27 @@ keep() {
   done
 }
 
+put_configuration() {
+  if [ -z "$config" ] || cmp -s "$config" "$settings/agent.yaml"; then return; fi
+  mkdir -p "$settings"
+  [ ! -f "$settings/agent.yaml" ] || cp -p "$settings/agent.yaml" "$settings/agent.yaml.before"
+  cp "$config" "$settings/agent.yaml.new" && chmod 0644 "$settings/agent.yaml.new"
+  mv -f "$settings/agent.yaml.new" "$settings/agent.yaml"
+  new_configuration=yes
+}
+
+take_back_configuration() {
+  [ "$new_configuration" ] || return 0
+  mv -f "$settings/agent.yaml.before" "$settings/agent.yaml" 2>/dev/null || rm -f "$settings/agent.yaml"
+}
+
 start_agent() {
   systemctl enable --quiet "$agent"
   if [ ! -d /run/systemd/system ]; then
     say "systemd does not run here: the agent starts at the next boot"
     return
   fi
+  [ -z "$new_configuration" ] || systemctl try-reload-or-restart "$agent"
   systemctl start "$agent" || fail "$package is installed, but the agent does not start: journalctl -u $agent says why"
   say "the agent runs"
 }
@@ -309,14 +327,18 @@ main() {
   arch=$(architecture)
   format=${format:-$(format_here)}
   before=$(installed_version)
-  [ -z "$start" ] || [ -f "$settings/agent.yaml" ] || fail "there is no $settings/agent.yaml to start the agent with; nothing was changed"
+  [ -z "$start" ] || [ "$config" ] || [ -f "$settings/agent.yaml" ] ||
+    fail "there is no $settings/agent.yaml to start the agent with, and no --config; nothing was changed"
   obtain
   if is_installed_already; then
-    say "$package is installed already: nothing was changed"
+    accepts "$program" agent "$config"
+    [ "$dry_run" ] || put_configuration
+    say "$package is installed already${new_configuration:+, and the configuration is new}"
   else
     try_out
     [ -z "$dry_run" ] || { say "$package is good, and would be installed${before:+ in place of version $before}" && exit 0; }
-    put_in || fail "$package could not be installed: what the package manager says is above"
+    put_configuration
+    put_in || { take_back_configuration && fail "$package could not be installed: what the package manager says is above"; }
     keep
     say "$package is installed"
   fi

@@ -1,4 +1,4 @@
-// Serves a directory over TLS on 127.0.0.1 until standard input ends; below /broken/ it hangs up half-way.
+// Serves a directory over TLS on 127.0.0.1; below /broken/ it hangs up half-way.
 import { createReadStream, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -23,4 +23,3 @@ const server = createServer(
 server.listen(0, '127.0.0.1', () => {
   console.log(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
-process.stdin.resume().on('end', () => process.exit(0));

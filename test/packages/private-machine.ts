@@ -16,12 +16,13 @@ export interface Ended {
 export interface PrivateMachine extends AsyncDisposable {
   /** Runs a shell script in it, as root. */
   run(script: string, input?: string): Promise<Ended>;
-  /** Starts a program that stays until its standard input ends, with the machine; gives its first line of output. */
+  /** Starts a program that stays until the machine ends; gives its first line of output. */
   start(command: readonly string[]): Promise<string>;
 }
 
-// Its root shows this machine's files, with the checkout and the test's directory as they are now. It ends with its
-// standard input, because a process of root cannot be ended by a user who had to ask for root.
+// Its root shows this machine's files, with the checkout and the test's directory as they are now, but not the lists
+// of apt, which would take a second to read at each installation. It ends with its standard input, because a process
+// of root cannot be ended by a user who had to ask for root.
 const boot = `
 set -eu
 base=$2/machine
@@ -32,6 +33,7 @@ mount -t overlay overlay -o "lowerdir=/,upperdir=$base/upper,workdir=$base/work"
 mount -t proc proc "$base/root/proc"
 mount --rbind /dev "$base/root/dev"
 mount -t tmpfs tmpfs "$base/root/run"
+if [ -d /var/lib/apt/lists ]; then mount -t tmpfs tmpfs "$base/root/var/lib/apt/lists"; fi
 for shown in "$@"; do mkdir -p "$base/root$shown"; mount --bind "$shown" "$base/root$shown"; done
 mkdir -p "$base/root/run/lock"
 ip link set lo up
@@ -39,17 +41,19 @@ echo "$$ $base/root"
 exec cat >/dev/null
 `;
 
+const untilTheEnd = '"$@" </dev/null & cat >/dev/null; kill $!; wait';
+
 /** @param shown a directory of the test that the machine sees and may change, besides the checkout */
 export async function openPrivateMachine(shown: string): Promise<PrivateMachine> {
   const spawnAsRoot = (command: readonly string[]) => {
     const [program = '', ...words] = [...asRoot, ...command];
     return spawn(program, words, { cwd: '/' });
   };
-  const unshared = ['unshare', '--mount', '--net', '--propagation', 'private'];
+  const unshared = ['unshare', '--mount', '--net', '--uts', '--propagation', 'private'];
   const holder = spawnAsRoot([...unshared, 'bash', '-c', boot, 'boot', checkout, shown]);
   const [pid = '', root = ''] = (await firstLine(holder)).split(' ');
   const enter = (command: readonly string[]) =>
-    spawnAsRoot(['nsenter', '-t', pid, '-m', '-n', 'chroot', root, ...command]);
+    spawnAsRoot(['nsenter', '-t', pid, '-m', '-n', '-u', 'chroot', root, ...command]);
   const started: ChildProcessWithoutNullStreams[] = [];
   return {
     async run(script, input = '') {
@@ -58,7 +62,7 @@ export async function openPrivateMachine(shown: string): Promise<PrivateMachine>
       return ended(child);
     },
     start(command) {
-      const child = enter(command);
+      const child = enter(['bash', '-c', untilTheEnd, 'start', ...command]);
       started.push(child);
       return firstLine(child);
     },
