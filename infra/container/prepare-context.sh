@@ -121,12 +121,12 @@ copy_record_of_packages() { # SYSTEM
   install -D -m 0644 "$root/usr/lib/os-release" "$1/etc/os-release"
 }
 
-# Without a name for its user, programs that ask for one fail; without nsswitch.conf, glibc asks DNS before /etc/hosts.
+# Without a name for its user, programs that ask for one fail.
 write_accounts() { # ETC
   local home=/var/lib/scheduled-events-bridge name=scheduled-events-bridge
+  install -d -m 0755 "$1"
   printf '%s\n' 'root:x:0:0:root:/nonexistent:/nonexistent' "$name:x:$user:$user:$name:$home:/nonexistent" >"$1/passwd"
   printf '%s\n' 'root:x:0:' "$name:x:$user:" >"$1/group"
-  printf '%s\n' 'passwd: files' 'group: files' 'hosts: files dns' >"$1/nsswitch.conf"
 }
 
 main "$@"

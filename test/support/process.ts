@@ -13,13 +13,13 @@ export interface RunningProcess extends AsyncDisposable {
 
 /**
  * Starts a program.
- * @param args of this test's own Node
+ * @param args of this test's own Node, unless `program` says what else to start
  */
 export function startNode(
   args: readonly string[],
-  { cwd, env }: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+  { cwd, env, program = process.execPath }: { cwd?: string; env?: NodeJS.ProcessEnv; program?: string } = {},
 ): RunningProcess {
-  const child = spawn(process.execPath, args, {
+  const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd,
     env: env ?? plainEnvironment(),
