@@ -16,10 +16,12 @@ export interface ServiceChannel {
 export interface ChannelOptions {
   /** What the process was started with; see `takeServiceEnvironment`. */
   readonly environment: ServiceEnvironment;
-  /** Is told that a message did not arrive, and why: a code of the system. */
-  readonly onFault: (fault: string) => void;
+  /** Is told of each message whether it arrived: null, or a code of the system that says why not. */
+  readonly onOutcome: (fault: string | null) => void;
   /** Of systemd, for where no descriptor was passed. */
-  readonly program?: string;
+  readonly program?: string | undefined;
+  /** How long that may take, ms. */
+  readonly programMsMax?: number | undefined;
 }
 
 /** What the service manager says to the process it starts. */
@@ -46,13 +48,15 @@ type Deliver = (message: ServiceMessage) => Promise<void>;
 
 /** @returns null when there is nobody to speak to */
 export function openServiceChannel(options: ChannelOptions): ServiceChannel | null {
-  const { environment, onFault, program = '/usr/bin/systemd-notify' } = options;
+  const { environment, program = '/usr/bin/systemd-notify' } = options;
   const descriptor = passedDescriptor(environment);
   const socket = environment['NOTIFY_SOCKET'];
   if (descriptor === null && !socket) return null;
-  const byProgram: Deliver | null = socket ? (message) => run(program, socket, message) : null;
+  const byProgram: Deliver | null = socket
+    ? (message) => run(program, { socket, message, timeout: options.programMsMax ?? programMsMax })
+    : null;
   const byDescriptor: Deliver | null = descriptor === null ? null : (message) => writeTo(descriptor, message);
-  return openQueue(firstThatWorks([byDescriptor, byProgram]), onFault);
+  return openQueue(firstThatWorks([byDescriptor, byProgram]), options.onOutcome);
 }
 
 // sd_listen_fds(3): what is passed begins behind standard error.
@@ -92,13 +96,15 @@ async function writeTo(descriptor: number, message: ServiceMessage): Promise<voi
 // It waits up to 5 s for the manager to have read the message, which must see who sent it (sd_notify_barrier(3)).
 const programMsMax = 10_000;
 
-async function run(program: string, socket: string, message: ServiceMessage): Promise<void> {
-  const child = spawn(program, textOf(message), {
-    env: { NOTIFY_SOCKET: socket },
-    stdio: 'ignore',
-    timeout: programMsMax,
-    killSignal: 'SIGKILL',
-  });
+interface ProgramCall {
+  readonly socket: string;
+  readonly message: ServiceMessage;
+  readonly timeout: number;
+}
+
+async function run(program: string, { socket, message, timeout }: ProgramCall): Promise<void> {
+  const env = { NOTIFY_SOCKET: socket };
+  const child = spawn(program, textOf(message), { env, stdio: 'ignore', timeout, killSignal: 'SIGKILL' });
   const [code, signal] = await once(child, 'close');
   if (code !== 0) throw Object.assign(new Error('failed'), { code: signal ?? `exit-code-${code}` });
 }
@@ -109,14 +115,20 @@ const isStep = (message: ServiceMessage | undefined): boolean =>
   message !== undefined && steps.some((step) => step in message);
 const queuedMax = 16;
 
+const outcomeOf = (delivery: Promise<void>): Promise<string | null> =>
+  delivery.then(
+    () => null,
+    (error: NodeJS.ErrnoException) => error.code ?? 'unknown error',
+  );
+
 /** One message after the other: while one is under way, the others wait and do not pile up. */
-function openQueue(deliver: Deliver, onFault: (fault: string) => void): ServiceChannel {
+function openQueue(deliver: Deliver, onOutcome: ChannelOptions['onOutcome']): ServiceChannel {
   const queue: ServiceMessage[] = [];
   let isSending = false;
   const send = async (): Promise<void> => {
     isSending = true;
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      await deliver(next).catch((error: NodeJS.ErrnoException) => onFault(error.code ?? 'unknown error'));
+      onOutcome(await outcomeOf(deliver(next)));
     }
     isSending = false;
   };

@@ -30,7 +30,9 @@ export interface ServiceOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   /** Of systemd, for where no descriptor was passed. */
-  readonly program?: string;
+  readonly program?: string | undefined;
+  /** How long that may take, ms. */
+  readonly programMsMax?: number | undefined;
 }
 
 // Between two runs, and at the end, nobody reports: the whole stop of a run has 10 s, and a start takes less.
@@ -56,11 +58,12 @@ interface Memory {
  * Speaks to the service manager that started the process. Protocol: sd_notify(3), sd_watchdog_enabled(3).
  * @returns null when none did
  */
-export function openService({ env, clock, program }: ServiceOptions): (Service & Disposable) | null {
+export function openService(options: ServiceOptions): (Service & Disposable) | null {
+  const { env, clock, program, programMsMax } = options;
   const environment = takeServiceEnvironment(env);
   const memory = freshMemory(clock.monotonic());
-  const onFault = (fault: string): void => tellFault(memory, fault);
-  const channel = openServiceChannel({ environment, onFault, ...(program === undefined ? {} : { program }) });
+  const onOutcome = (fault: string | null): void => tellFault(memory, fault);
+  const channel = openServiceChannel({ environment, onOutcome, program, programMsMax });
   if (channel === null) return null;
   const { say } = channel;
   const ended = new AbortController();
@@ -164,8 +167,10 @@ function statusOf({ status }: ServiceReport, remark: string): string {
   return line.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').slice(0, statusLengthMax);
 }
 
-function tellFault(memory: Memory, fault: string): void {
+function tellFault(memory: Memory, fault: string | null): void {
   if (memory.fault === fault) return;
   memory.fault = fault;
-  memory.run?.log.warn({ fault }, 'the service manager cannot be told how the program stands');
+  if (fault === null)
+    memory.run?.log.info({}, 'the service manager can be told again how the program stands');
+  else memory.run?.log.warn({ fault }, 'the service manager cannot be told how the program stands');
 }

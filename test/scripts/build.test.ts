@@ -74,7 +74,7 @@ it('holds the library of scenarios', async () => {
   expect(listed.stdout.trim().split('\n')).toHaveLength(names.length);
 });
 
-it('runs an agent that has loaded no SDK, no HTTP client, no metrics and no emulator while nothing needed them', async () => {
+it('runs an agent that has loaded no SDK, HTTP client, metrics, service manager or emulator while nothing needed them', async () => {
   await using imds = await startImdsEmulator();
   const events = join(directory.path, 'events.jsonl');
   const file = join(directory.path, 'agent.yaml');
@@ -91,7 +91,7 @@ it('runs an agent that has loaded no SDK, no HTTP client, no metrics and no emul
   const sources = sourcesOf(loadedIn(running.output().stderr));
   expect(sources).toContain('src/agent/agent.ts');
   const heavy =
-    /node_modules\/(@azure|undici|rhea|ws|thread-stream|prom-client|@opentelemetry)\/|zod\/.*\/locales\/(?!en\.)|^src\/(emulators|consumer|audit)\//;
+    /node_modules\/(@azure|undici|rhea|ws|thread-stream|prom-client|@opentelemetry)\/|zod\/.*\/locales\/(?!en\.)|^src\/(emulators\/|consumer\/|audit\/|status\/|service-|agent\/service-)/;
   expect(sources.filter((source) => heavy.test(source))).toEqual([]);
 });
 

@@ -1,4 +1,5 @@
 // Clocks for tests of a running program: the machine's own, but for the waits that a test cannot sit out.
+import { setImmediate } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../src/clock.ts';
 
 /** Waits of exactly `longMs` are over after `shortMs`. */
@@ -30,6 +31,42 @@ export function stuckClock(): StuckClock {
     },
     pass: (ms) => {
       passedMs += ms;
+    },
+  };
+}
+
+/** A clock that stands still until the test lets time pass: whoever sleeps wakes up at his own moment. */
+export interface SteppedClock extends Clock {
+  /** Lets ms pass, second by second; all that is due happens before it returns. */
+  pass(ms: number): Promise<void>;
+}
+
+export function steppedClock(): SteppedClock {
+  let nowMs = 0;
+  const sleepers = new Set<{ readonly due: number; readonly wake: () => void }>();
+  const step = async (ms: number): Promise<void> => {
+    nowMs += ms;
+    for (const sleeper of [...sleepers]) if (sleeper.due <= nowMs) sleeper.wake();
+    // What wakes up says what it has to say before the next second.
+    await setImmediate();
+  };
+  return {
+    now: () => Date.UTC(2026, 0, 1) + nowMs,
+    monotonic: () => nowMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        const sleeper = { due: nowMs + ms, wake: () => wake() };
+        const wake = (): void => {
+          sleepers.delete(sleeper);
+          signal.removeEventListener('abort', wake);
+          resolve();
+        };
+        if (signal.aborted) return resolve();
+        sleepers.add(sleeper);
+        signal.addEventListener('abort', wake);
+      }),
+    pass: async (ms) => {
+      for (let passed = 0; passed < ms; passed += 1_000) await step(Math.min(1_000, ms - passed));
     },
   };
 }

@@ -31,7 +31,7 @@ export function startAgent(
   directory: string,
   endpoint: string,
   more: object = {},
-  runtime: Partial<Pick<AgentRuntime, 'clock' | 'cause'>> = {},
+  runtime: Partial<Pick<AgentRuntime, 'clock' | 'cause' | 'service'>> = {},
 ): RunningAgent {
   const path = join(directory, 'events.jsonl');
   const { sinks, imds, ...others } = more as { sinks?: object; imds?: object };

@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { type ConsumerEnd, type ConsumerProgress, runConsumer } from '../../src/consumer/consumer.ts';
 import { consumerSettings } from '../../src/consumer/settings.ts';
 import { type BridgeRecord, encodeRecord } from '../../src/core/record.ts';
+import type { Service } from '../../src/service-notify.ts';
 import { type RecordingLog, recordingLog } from './recording-log.ts';
 import { until } from './until.ts';
 
@@ -20,6 +21,8 @@ export interface RunningConsumer extends AsyncDisposable {
   readonly progress: readonly ConsumerProgress[];
   /** Waits until it reads all partitions, for the `times`th time. */
   reading(times?: number): Promise<void>;
+  /** Where its status page is, such as `http://127.0.0.1:43121`, once it is served. */
+  statusUrl(): Promise<string>;
   stop(): Promise<ConsumerEnd>;
 }
 
@@ -27,12 +30,20 @@ export interface ConsumerOptions {
   readonly clock?: Clock;
   readonly watchIntervalMs?: number;
   readonly creditMax?: number;
+  readonly service?: Service | null;
+  /** Settings beside those of the hub and the trail. */
+  readonly settings?: object;
 }
 
 /** Starts a consumer that keeps its trail at `path`. */
-export function startConsumer(path: string, hub: HubPlace, options: ConsumerOptions = {}): RunningConsumer {
+export function startConsumer(
+  path: string,
+  hub: HubPlace,
+  { settings: more, ...options }: ConsumerOptions = {},
+): RunningConsumer {
   const { connectionString, eventHubName } = hub;
-  const settings = consumerSettings.parse({ hub: { connectionString, eventHubName }, trail: { path } });
+  const own = { hub: { connectionString, eventHubName }, trail: { path } };
+  const settings = consumerSettings.parse({ ...own, ...more });
   const progress: ConsumerProgress[] = [];
   const [log, stopping] = [recordingLog(), new AbortController()];
   const onProgress = (news: ConsumerProgress): void => {
@@ -53,6 +64,10 @@ export function startConsumer(path: string, hub: HubPlace, options: ConsumerOpti
     ...{ log, progress, stop },
     reading: async (times = 1) => {
       await until(`session ${times}`, () => sessions() >= times, 30_000);
+    },
+    statusUrl: async () => {
+      const served = () => log.lines.find(({ message }) => message === 'the status is served');
+      return `http://${(await until('the status', served)).fields['address']}`;
     },
     [Symbol.asyncDispose]: async () => {
       await stop();
