@@ -149,7 +149,8 @@ resource app 'Microsoft.App/containerApps@2025-01-01' = {
       secrets: [
         {
           name: configurationSecretName
-          #disable-next-line use-secure-value-for-secure-inputs // names and addresses, no secret
+          // Names and addresses: nothing that must be kept.
+          #disable-next-line use-secure-value-for-secure-inputs
           value: string(configuration)
         }
       ]

@@ -32,9 +32,13 @@ param maximumThroughputUnits int
 param zoneRedundant bool
 
 @description('Name of the hub.')
+@minLength(1)
+@maxLength(256)
 param hubName string
 
 @description('Name of the consumer group.')
+@minLength(1)
+@maxLength(50)
 param consumerGroupName string
 
 @description('Partitions of the hub.')

@@ -1,6 +1,9 @@
 // Whether the consumer that Bicep deploys gets a configuration that the program takes.
-import { describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseConfiguration } from '../../src/config/load.ts';
+import { openCredential } from '../../src/consumer/hub-credential.ts';
 import { consumerSettings } from '../../src/consumer/settings.ts';
 import { at, bodyOf, type Value } from './support/evaluate.ts';
 import { declared, mainPath, readProject } from './support/project.ts';
@@ -49,6 +52,33 @@ describe('the consumer in a Container App', () => {
   it('starts anew when its configuration changes', () => {
     const version = declared(project, 'bicep/modules/consumer.bicep', 'app')?.node.text;
     expect(version).toMatch(/name: 'CONFIGURATION_VERSION'\s+value: uniqueString\(string\(configuration\)\)/);
+  });
+
+  it('signs in with the identity of its configuration, at the place that Container Apps name', async () => {
+    const asked: { query: URLSearchParams; header: unknown }[] = [];
+    const server = createServer((request, response) => {
+      const { searchParams: query } = new URL(request.url ?? '', 'http://127.0.0.1');
+      asked.push({ query, header: request.headers['x-identity-header'] });
+      const [expires_on, resource] = [String(Math.floor(Date.now() / 1000) + 3600), query.get('resource')];
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ access_token: 'token', expires_on, resource, token_type: 'Bearer' }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      server.close();
+    });
+    for (const variable of at(container, 'env') as readonly Value[]) {
+      vi.stubEnv(String(at(variable, 'name')), String(at(variable, 'value')));
+    }
+    vi.stubEnv('IDENTITY_ENDPOINT', `http://127.0.0.1:${(server.address() as AddressInfo).port}/msi/token`);
+    vi.stubEnv('IDENTITY_HEADER', 'header');
+    const credential = openCredential(given.identityClientId);
+    const token = await credential.getToken('https://eventhubs.azure.net/.default');
+    expect(token?.token).toBe('token');
+    expect(asked.map(({ query, header }) => [query.get('client_id'), header])).toEqual([
+      [given.identityClientId, 'header'],
+    ]);
   });
 
   it('is not deployed with a trail in PostgreSQL for as long as the program refuses one', () => {
