@@ -1,13 +1,15 @@
 // Packs deb, rpm and their scripts as one archive: an application of an Azure Compute Gallery is one file.
 import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { type BuildPlan, packageName, pathsOf, projectRoot } from './artefacts.ts';
 import { writeChecksums } from './checksums.ts';
 import { layOut } from './payload.ts';
 import { packFolder } from './tar.ts';
 
 const source = join(projectRoot, 'infra/vm-application');
+// Which manage.sh runs: it verifies, tries, and keeps the package before.
+const installer = join(projectRoot, 'infra/install.sh');
 
 /** Holds the packages of every architecture that lies there. @returns the path @throws PackagingError */
 export async function buildVmApplication(plan: BuildPlan): Promise<string> {
@@ -22,10 +24,11 @@ export async function buildVmApplication(plan: BuildPlan): Promise<string> {
     );
     for (const name of packages) copyFileSync(join(outDirectory, name), join(work, name));
     writeChecksums({ ...plan, outDirectory: work });
-    const scripts = readdirSync(source).filter((name) => extname(name) === '.sh');
+    const own = readdirSync(source).filter((name) => extname(name) === '.sh');
+    const scripts = [...own.map((name) => join(source, name)), installer];
     const entries = scripts.map((path) => ({
-      ...{ path, mode: 0o755, kind: 'file' as const },
-      source: { path: join(source, path) },
+      ...{ path: basename(path), mode: 0o755, kind: 'file' as const },
+      source: { path },
     }));
     layOut(entries, work, plan);
     // The packages are compressed already.

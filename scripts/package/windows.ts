@@ -20,7 +20,6 @@ export async function buildWindows(plan: BuildPlan): Promise<string> {
   const entries = [
     entry('seb.exe', windowsExecutable),
     entry('LICENSES.txt', licenses),
-    entry('agent.example.yaml', join(projectRoot, 'infra/packages/examples/agent.yaml')),
     ...files(source).map((name) => entry(name, join(source, name))),
   ];
   writeFileSync(windows, zipOf(entries, plan.epochSeconds));
