@@ -61,7 +61,7 @@ function documentation(plan: BuildPlan): PayloadEntry[] {
     );
   return [
     copied(`${documentationFolder}/copyright`, pathsOf(plan).licenses),
-    file(`${documentationFolder}/changelog.Debian.gz`, compressed(readFileSync(changelogPath))),
+    file(`${documentationFolder}/changelog.gz`, compressed(readFileSync(changelogPath))),
     ...examples('packages/examples', ''),
     ...examples('systemd/drop-ins', 'drop-ins/'),
   ];

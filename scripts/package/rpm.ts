@@ -15,7 +15,7 @@ export async function buildRpm(plan: BuildPlan): Promise<string> {
   const work = mkdtempSync(join(tmpdir(), 'seb-rpm-'));
   try {
     // Rpm has a changelog of its own.
-    const entries = (await payloadOf(plan)).filter(({ path }) => !path.endsWith('changelog.Debian.gz'));
+    const entries = (await payloadOf(plan)).filter(({ path }) => !path.endsWith('changelog.gz'));
     layOut(entries, join(work, 'tree'), plan);
     const spec = join(work, 'seb.spec');
     writeFileSync(spec, specOf(entries, plan));

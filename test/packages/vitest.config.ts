@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../../', import.meta.url)),
     include: ['test/packages/**/*.test.ts'],
+    globalSetup: ['test/packages/support/shared-folder.ts'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 120_000,
