@@ -12,6 +12,7 @@ import { readArguments } from '../../src/commands/arguments.ts';
 import { registry } from '../../src/commands/registry.ts';
 import { parseConfiguration } from '../../src/config/load.ts';
 import { consumerSettings } from '../../src/consumer/settings.ts';
+import { codeBlocks, pageText } from '../support/markdown.ts';
 import { runNode } from '../support/process.ts';
 import { agentSettings } from '../support/sink-kinds.ts';
 import { projectRoot } from '../support/source-files.ts';
@@ -371,6 +372,52 @@ describe('the consumer', () => {
     const { spec } = only<policy.IPodDisruptionBudget>(consumer, 'PodDisruptionBudget');
     expect(spec).toMatchObject({ maxUnavailable: 1 });
     expect(spec?.selector?.matchLabels).toEqual(deployment.spec?.selector.matchLabels);
+  });
+});
+
+describe('the README', () => {
+  const page = 'infra/kubernetes/README.md';
+  const commands = codeBlocks(page, 'sh').flatMap(({ text }) => text.replaceAll('\\\n', ' ').split('\n'));
+
+  it('speaks to what the manifests make', () => {
+    const known = new Set(
+      all.map(({ kind, metadata: { name, namespace } }) => `${namespace} ${kind.toLowerCase()}/${name}`),
+    );
+    const named = commands.flatMap((line) => {
+      const [, namespace, object] = /kubectl -n (\S+) .*?\b((?:daemonset|deployment)\/\S+)/.exec(line) ?? [];
+      return namespace === undefined ? [] : [`${namespace} ${object}`];
+    });
+    expect(named).toHaveLength(6);
+    expect(named.filter((each) => !known.has(each))).toEqual([]);
+  });
+
+  it('creates the Secret that the agent mounts, where it is looked for', () => {
+    const [, namespace, name] =
+      commands.map((line) => /kubectl -n (\S+) create secret generic (\S+)/.exec(line)).find(Boolean) ?? [];
+    const volume = podOf({ workload: daemonSet } as Workload).volumes?.find(
+      ({ secret }) => secret !== undefined,
+    );
+    expect({ namespace, name }).toEqual({
+      namespace: daemonSet.metadata?.namespace,
+      name: volume?.secret?.secretName,
+    });
+  });
+
+  it('federates the account of the consumer', () => {
+    const { name, namespace } = only<Manifest>(consumer, 'ServiceAccount').metadata;
+    expect(pageText(page)).toContain(`--subject system:serviceaccount:${namespace}:${name} `);
+  });
+
+  it('runs commands of the program that exist', async () => {
+    const inPods = commands.flatMap((line) => / -- \/seb (.*)$/.exec(line)?.[1] ?? []);
+    expect(inPods.filter((words) => !registry.some(({ name }) => name === words))).toEqual([]);
+    expect(inPods).toHaveLength(3);
+  });
+
+  it('says of each block why it is not run', () => {
+    const blocks = [...pageText(page).matchAll(/^(.*)\n```sh$/gm)].map(([, before]) => before);
+    expect(blocks.filter((before) => !/^<!-- not run here: .{15,} -->$/.test(before ?? ''))).toEqual([]);
+    expect(blocks.length).toBeGreaterThan(4);
   });
 });
 

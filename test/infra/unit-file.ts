@@ -1,0 +1,71 @@
+// Reads systemd's units and drop-ins as systemd does: lists grow, and an empty assignment begins them anew.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../support/source-files.ts';
+
+export interface Assignment {
+  readonly section: string;
+  readonly key: string;
+  readonly value: string;
+  /** The comment right above it, or above the assignments that it stands among. */
+  readonly why: string;
+}
+
+export const unitFolder = join(projectRoot, 'infra/systemd');
+
+export const unitText = (name: string): string => readFileSync(join(unitFolder, name), 'utf8');
+
+/** Paths below the folder of the units. */
+export const unitNames = (): string[] =>
+  readdirSync(unitFolder).filter((name) => /\.(service|path)$/.test(name));
+export const dropInNames = (): string[] =>
+  readdirSync(join(unitFolder, 'drop-ins')).map((name) => `drop-ins/${name}`);
+
+/** The assignments of one file, in order. Syntax: systemd.syntax(7). */
+export function readUnit(name: string): readonly Assignment[] {
+  const found: Assignment[] = [];
+  let section = '';
+  let comment: string[] = [];
+  let isCommentOver = true;
+  for (const line of unitText(name).split('\n')) {
+    const [, key, value] = /^([A-Za-z]+)=(.*)$/.exec(line) ?? [];
+    if (line.startsWith('#')) {
+      comment = [...(isCommentOver ? [] : comment), line.replace(/^# ?/, '')];
+      isCommentOver = false;
+    } else if (key !== undefined && value !== undefined) {
+      found.push({ section, key, value: value.trim(), why: comment.join(' ') });
+      isCommentOver = true;
+    } else {
+      section = /^\[(\w+)\]$/.exec(line)?.[1] ?? section;
+      comment = [];
+      isCommentOver = true;
+      if (line !== '' && !line.startsWith('[')) throw new Error(`${name}: cannot read "${line}"`);
+    }
+  }
+  return found;
+}
+
+/** All values that a key has in a unit with its drop-ins. */
+export function valuesOf(key: string, ...names: readonly string[]): readonly string[] {
+  return names
+    .flatMap(readUnit)
+    .filter((each) => each.key === key)
+    .reduce<readonly string[]>((values, { value }) => (value === '' ? [] : [...values, value]), []);
+}
+
+/** The words of all values of a key. */
+export const wordsOf = (key: string, ...names: readonly string[]): readonly string[] =>
+  valuesOf(key, ...names).flatMap((value) => value.split(/\s+/));
+
+/** The last value, which is the one that counts where there can be one only. */
+export const valueOf = (key: string, ...names: readonly string[]): string | undefined =>
+  valuesOf(key, ...names).at(-1);
+
+const secondsPer = { '': 1, s: 1, min: 60, h: 3600 } as const;
+
+/** A span such as `20` or `15min`, in seconds. */
+export function secondsOf(span: string | undefined): number {
+  const [, count, unit = ''] = /^(\d+)(s|min|h)?$/.exec(span ?? '') ?? [];
+  if (count === undefined) throw new Error(`"${span}" is no span of time`);
+  return Number(count) * secondsPer[unit as keyof typeof secondsPer];
+}
