@@ -15,6 +15,9 @@ export function openProgress(clock: Clock): Progress {
   return {
     promise: (step, ms) => void due.set(step, clock.monotonic() + ms),
     done: (step) => void due.delete(step),
-    lateMs: () => clock.monotonic() - Math.min(clock.monotonic(), ...due.values()),
+    lateMs: () => {
+      const nowMs = clock.monotonic();
+      return nowMs - Math.min(nowMs, ...due.values());
+    },
   };
 }

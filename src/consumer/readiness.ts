@@ -19,6 +19,8 @@ export interface Readiness {
   readonly hub: {
     readonly state: HubState;
     readonly detail: string;
+    /** What a person may do about it; null when there is nothing to do. */
+    readonly advice: string | null;
     readonly since: string;
     readonly namespace: string | null;
     readonly name: string | null;
@@ -55,13 +57,13 @@ export function readinessOf({ hub, trailFault, partitions }: Standing): Readines
   if (hub.readAgeMs > readAgeMsMax) reasons.push('hub-unread');
   if (stuckPartitions(partitions).length > 0) reasons.push('partition-stuck');
   if (trailFault !== null) reasons.push('trail-unwritable');
-  const { state, detail, since, description, readAgeMs } = hub;
+  const { state, detail, advice, since, description, readAgeMs } = hub;
   const { namespace = null, name = null } = description ?? {};
   return {
     ready: reasons.length === 0,
     reasons,
     hub: {
-      ...{ state, detail, since: new Date(since).toISOString(), namespace, name },
+      ...{ state, detail, advice, since: new Date(since).toISOString(), namespace, name },
       readAgeSeconds: seconds(readAgeMs),
     },
     trail: { fault: trailFault },

@@ -3,6 +3,7 @@ import type { UnavailableReason } from '../audit/store.ts';
 import type { Clock } from '../clock.ts';
 import type { ConsumerProgress } from './consumer.ts';
 import type { HubDescription } from './hub.ts';
+import { hubAdviceOf } from './hub-advice.ts';
 import type { SessionEnd } from './session.ts';
 import { needsPerson } from './session-log.ts';
 
@@ -18,6 +19,8 @@ export interface Standing {
     readonly state: HubState;
     /** Why, in one word or two. */
     readonly detail: string;
+    /** What a person may do about it; null when there is nothing to do. */
+    readonly advice: string | null;
     /** Epoch ms since when the state is what it is. */
     readonly since: number;
     /** Null before the first session. */
@@ -57,6 +60,7 @@ interface Partition {
 interface Book {
   state: HubState;
   detail: string;
+  advice: string | null;
   since: number;
   description: HubDescription | null;
   provenMs: number;
@@ -68,7 +72,7 @@ interface Book {
 export function openStanding(clock: Clock): StandingBook {
   const openedMs = clock.monotonic();
   const book: Book = {
-    ...{ state: 'opening', detail: 'not read yet', since: clock.now(), description: null },
+    ...{ state: 'opening', detail: 'not read yet', advice: null, since: clock.now(), description: null },
     ...{ provenMs: openedMs, sessionFault: null, partitions: new Map(), openedMs },
   };
   return { take: (progress) => take(book, progress, clock), now: () => standingOf(book, clock.monotonic()) };
@@ -106,12 +110,13 @@ function takeEnd(book: Book, end: SessionEnd, clock: Clock): void {
   for (const partition of book.partitions.values()) partition.fault = null;
   if (end.reason === 'failed' || end.reason === 'silent') {
     change(book, needsPerson.has(end.fault) ? 'refused' : 'failing', end.fault, clock);
+    book.advice = hubAdviceOf(end.fault);
   } else if (end.reason === 'stalled') change(book, 'failing', `partition ${end.partition} stalled`, clock);
 }
 
 function change(book: Book, state: HubState, detail: string, clock: Clock): void {
   if (book.state !== state) book.since = clock.now();
-  Object.assign(book, { state, detail });
+  Object.assign(book, { state, detail, advice: null });
 }
 
 function partitionOf(book: Book, id: string): Partition {
@@ -132,12 +137,12 @@ function takeLook(partition: Partition, last: number, at: number, nowMs: number)
 }
 
 function standingOf(book: Book, nowMs: number): Standing {
-  const { state, detail, since, description, provenMs, sessionFault, partitions, openedMs } = book;
+  const { state, detail, advice, since, description, provenMs, sessionFault, partitions, openedMs } = book;
   const ids = description?.partitions ?? [];
   const faults = [...partitions.values()].map(({ fault }) => fault);
   const fresh: Partition = { last: null, at: -1, committedMs: openedMs, behindMs: null, fault: null };
   return {
-    hub: { state, detail, since, description, readAgeMs: nowMs - provenMs },
+    hub: { state, detail, advice, since, description, readAgeMs: nowMs - provenMs },
     trailFault: sessionFault ?? faults.find((fault) => fault !== null) ?? null,
     partitions: Object.fromEntries(
       ids.map((id) => [id, partitionStanding(partitions.get(id) ?? fresh, nowMs)]),
