@@ -188,6 +188,17 @@ describe('every command', () => {
   });
 });
 
+describe('the updates', () => {
+  it('are none that is younger than a week, and a release has none either', () => {
+    const { updates } = z
+      .object({ updates: z.array(z.object({ cooldown: z.object({ 'default-days': z.number() }) })) })
+      .parse(parse(readFileSync(join(projectRoot, '.github/dependabot.yml'), 'utf8')));
+    expect(updates.map(({ cooldown }) => cooldown['default-days'])).toEqual([7, 7]);
+    const inRelease = scripts.filter(({ place }) => place === 'release.yml test').map(({ run }) => run);
+    expect(inRelease).toContain('npm ci --min-release-age=7');
+  });
+});
+
 describe('the release', () => {
   const release = workflows.find(({ name }) => name === 'release.yml');
   const wordsOf = (job: string): string => JSON.stringify(release?.jobs[job]);
