@@ -12,11 +12,11 @@ import { validateConfiguration } from '../../src/config/load.ts';
 import { projectRoot } from '../support/source-files.ts';
 import {
   dropInNames,
+  lastValueOf,
   readUnit,
   secondsOf,
   unitNames,
   unitText,
-  valueOf,
   valuesOf,
   wordsOf,
 } from './unit-file.ts';
@@ -39,7 +39,7 @@ describe('the units', () => {
   });
 
   it.each(programs)('run `seb $name` on its usual configuration file', ({ name, unit }) => {
-    expect(valueOf('ExecStart', unit)).toBe(
+    expect(lastValueOf('ExecStart', unit)).toBe(
       `/usr/lib/scheduled-events-bridge/seb ${name} -c ${defaultFile(name)}`,
     );
     expect(registry.map((command) => command.name)).toContain(name);
@@ -60,11 +60,11 @@ describe('the units', () => {
 
   it('let both programs keep their files as the same user, where their settings look for them', async () => {
     for (const key of ['User', 'DynamicUser', 'StateDirectory', 'StateDirectoryMode', 'UMask'])
-      expect(valueOf(key, agent)).toBe(valueOf(key, consumer));
+      expect(lastValueOf(key, agent)).toBe(lastValueOf(key, consumer));
     const { stateDir } = validateConfiguration({}, 'agent.yaml', await agentSettingsFor({}));
-    expect(stateDir).toBe(`/var/lib/${valueOf('StateDirectory', agent)}`);
+    expect(stateDir).toBe(`/var/lib/${lastValueOf('StateDirectory', agent)}`);
     expect(defaultTrailPath).toMatch(new RegExp(`^${stateDir}/`));
-    expect(valueOf('WorkingDirectory', agent)).toBe(stateDir);
+    expect(lastValueOf('WorkingDirectory', agent)).toBe(stateDir);
   });
 
   it('hand over as credentials what the programs look for under that name', () => {
@@ -76,27 +76,27 @@ describe('the units', () => {
   });
 
   it.each(programs)('start $name again without end, but not with a wrong configuration', ({ unit }) => {
-    expect(valueOf('Restart', unit)).toBe('always');
-    expect(valueOf('StartLimitIntervalSec', unit)).toBe('0');
-    expect(valueOf('RestartPreventExitStatus', unit)).toBe(String(exitCodes.usage));
+    expect(lastValueOf('Restart', unit)).toBe('always');
+    expect(lastValueOf('StartLimitIntervalSec', unit)).toBe('0');
+    expect(lastValueOf('RestartPreventExitStatus', unit)).toBe(String(exitCodes.usage));
   });
 
   it.each(programs)('leave $name the time it takes itself to stop, and as much again', ({ unit }) => {
     const itsOwnMs = Number(inCode('src/cli.ts', /stopMsMax: ([\d_]+)/).replaceAll('_', ''));
     expect(itsOwnMs).toBeGreaterThan(0);
-    expect(secondsOf(valueOf('TimeoutStopSec', unit)) * 1000).toBeGreaterThanOrEqual(2 * itsOwnMs);
+    expect(secondsOf(lastValueOf('TimeoutStopSec', unit)) * 1000).toBeGreaterThanOrEqual(2 * itsOwnMs);
   });
 
   it.each(programs)('watch $name for longer than it may be silent', ({ unit }) => {
     const silenceMs = Number(inCode('src/service-notify.ts', /silenceMsMax = ([\d_]+)/).replaceAll('_', ''));
     expect(silenceMs).toBeGreaterThan(0);
-    expect(valueOf('Type', unit)).toBe('notify');
-    expect(secondsOf(valueOf('WatchdogSec', unit)) * 1000).toBeGreaterThan(silenceMs);
+    expect(lastValueOf('Type', unit)).toBe('notify');
+    expect(secondsOf(lastValueOf('WatchdogSec', unit)) * 1000).toBeGreaterThan(silenceMs);
   });
 
   it.each(programs)('kill a hanging $name without writing its memory to a core', ({ unit }) => {
-    expect(valueOf('WatchdogSignal', unit)).toBe('SIGKILL');
-    expect(valueOf('LimitCORE', unit)).toBe('0');
+    expect(lastValueOf('WatchdogSignal', unit)).toBe('SIGKILL');
+    expect(lastValueOf('LimitCORE', unit)).toBe('0');
   });
 
   it('order the agent against the network alone, so that nothing waits for it unasked', () => {
@@ -107,12 +107,10 @@ describe('the units', () => {
 
   it('let the agent read the boot id, which ProcSubset=pid would hide', () => {
     expect(source('src/agent/host.ts')).toContain('/proc/sys/kernel/random/boot_id');
-    expect(valueOf('ProcSubset', agent)).toBe('all');
+    expect(lastValueOf('ProcSubset', agent)).toBe('all');
   });
 
   it('say the reason of whatever is not plain', () => {
-    const plain =
-      /^(Description|Documentation|ExecStart|ExecReload|SyslogIdentifier|Type|WantedBy|KillMode)$/;
     const reasoned = [
       'StartLimitIntervalSec',
       'NotifyAccess',
@@ -131,8 +129,6 @@ describe('the units', () => {
       .concat(['IPAddressDeny', 'SocketBindDeny', 'LogsDirectory', 'Wants']);
     const why = new Map(readUnit(agent).map((each) => [each.key, each.why]));
     for (const key of reasoned) expect(`${key}: ${why.get(key)}`).toMatch(/: .{15,}/);
-    const inDropIns = dropInNames().flatMap((name) => readUnit(name).filter(({ key }) => !plain.test(key)));
-    expect(inDropIns.length).toBeGreaterThan(0);
   });
 });
 
@@ -170,25 +166,25 @@ describe('the sandbox', () => {
   });
 
   it('lets the agent run what its reload runs', () => {
-    const program = valueOf('ExecReload', agent)?.split(' ')[0];
+    const program = lastValueOf('ExecReload', agent)?.split(' ')[0];
     expect(wordsOf('ExecPaths', agent)).toContain(`-${program}`);
   });
 });
 
 describe('a new credential', () => {
   it('restarts both programs and nothing else, and waits for none', () => {
-    expect(valueOf('ExecStart', restarter)).toBe(
+    expect(lastValueOf('ExecStart', restarter)).toBe(
       `/bin/systemctl --no-block try-restart ${agent} ${consumer}`,
     );
   });
 
   it('is always noticed: no limit of starts ends the watching', () => {
-    expect(valueOf('StartLimitIntervalSec', restarter)).toBe('0');
+    expect(lastValueOf('StartLimitIntervalSec', restarter)).toBe('0');
   });
 
   it.each(programs)('is watched for while $name runs', ({ unit }) => {
     expect(wordsOf('Wants', unit)).toContain(watch);
-    expect(valueOf('StopWhenUnneeded', watch)).toBe('yes');
+    expect(lastValueOf('StopWhenUnneeded', watch)).toBe('yes');
   });
 });
 
@@ -219,8 +215,8 @@ describe('a drop-in', () => {
 
   it('for a passed descriptor believes the main process alone', () => {
     const name = 'drop-ins/notify-descriptor.conf';
-    expect(valueOf('OpenFile', name)).toBe('/run/systemd/notify:notify');
-    expect(valueOf('NotifyAccess', name)).toBe('main');
+    expect(lastValueOf('OpenFile', name)).toBe('/run/systemd/notify:notify');
+    expect(lastValueOf('NotifyAccess', name)).toBe('main');
     expect(source('src/service-channel.ts')).toContain('LISTEN_FDNAMES');
   });
 
@@ -233,8 +229,9 @@ describe('a drop-in', () => {
 
   it('for encrypted credentials names them as the program looks for them, and they are watched too', () => {
     const [, id, directory = ''] =
-      /^(\w+):(.+)$/.exec(valueOf('LoadCredentialEncrypted', 'drop-ins/encrypted-credentials.conf') ?? '') ??
-      [];
+      /^(\w+):(.+)$/.exec(
+        lastValueOf('LoadCredentialEncrypted', 'drop-ins/encrypted-credentials.conf') ?? '',
+      ) ?? [];
     expect(`${id}_`).toBe(inCode('src/config/secret.ts', /credentialIdPrefix = '([^']+)'/));
     expect(valuesOf('PathChanged', watch)).toContain(directory);
   });

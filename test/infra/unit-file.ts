@@ -7,7 +7,7 @@ export interface Assignment {
   readonly section: string;
   readonly key: string;
   readonly value: string;
-  /** The comment right above it, or above the assignments that it stands among. */
+  /** The comment right above it. */
   readonly why: string;
 }
 
@@ -26,31 +26,34 @@ export function readUnit(name: string): readonly Assignment[] {
   const found: Assignment[] = [];
   let section = '';
   let comment: string[] = [];
-  let isCommentOver = true;
   for (const line of unitText(name).split('\n')) {
     const [, key, value] = /^([A-Za-z]+)=(.*)$/.exec(line) ?? [];
     if (line.startsWith('#')) {
-      comment = [...(isCommentOver ? [] : comment), line.replace(/^# ?/, '')];
-      isCommentOver = false;
-    } else if (key !== undefined && value !== undefined) {
-      found.push({ section, key, value: value.trim(), why: comment.join(' ') });
-      isCommentOver = true;
-    } else {
-      section = /^\[(\w+)\]$/.exec(line)?.[1] ?? section;
-      comment = [];
-      isCommentOver = true;
-      if (line !== '' && !line.startsWith('[')) throw new Error(`${name}: cannot read "${line}"`);
+      comment.push(line.replace(/^# ?/, ''));
+      continue;
     }
+    if (key !== undefined && value !== undefined)
+      found.push({ section, key, value: value.trim(), why: comment.join(' ') });
+    else section = sectionOf(line, name) ?? section;
+    comment = [];
   }
   return found;
 }
 
+/** @returns null for an empty line @throws Error for one that is nothing */
+function sectionOf(line: string, name: string): string | null {
+  const section = /^\[(\w+)\]$/.exec(line)?.[1] ?? null;
+  if (section === null && line !== '') throw new Error(`${name}: cannot read "${line}"`);
+  return section;
+}
+
 /** All values that a key has in a unit with its drop-ins. */
 export function valuesOf(key: string, ...names: readonly string[]): readonly string[] {
-  return names
+  const values = names
     .flatMap(readUnit)
     .filter((each) => each.key === key)
-    .reduce<readonly string[]>((values, { value }) => (value === '' ? [] : [...values, value]), []);
+    .map(({ value }) => value);
+  return values.slice(values.lastIndexOf('') + 1);
 }
 
 /** The words of all values of a key. */
@@ -58,7 +61,7 @@ export const wordsOf = (key: string, ...names: readonly string[]): readonly stri
   valuesOf(key, ...names).flatMap((value) => value.split(/\s+/));
 
 /** The last value, which is the one that counts where there can be one only. */
-export const valueOf = (key: string, ...names: readonly string[]): string | undefined =>
+export const lastValueOf = (key: string, ...names: readonly string[]): string | undefined =>
   valuesOf(key, ...names).at(-1);
 
 const secondsPer = { '': 1, s: 1, min: 60, h: 3600 } as const;

@@ -81,7 +81,7 @@ EOF
   told 'reading /root: EACCES' readRoot EACCES
   told 'reading the original of a credential: EACCES' readOriginalCredential EACCES
   told 'reading the credential that it was handed' readCredential "$(hook_url first)"
-  told 'which is for it alone: mode 400' credentialMode 400
+  told 'which nobody can write, and others cannot read' credentialForOthers 0
   told 'no capability' capabilities 0000000000000000
   told 'no new privileges' noNewPrivileges 1
   told 'system calls are filtered' seccomp 2

@@ -40,7 +40,8 @@ const facts = {
   ),
   credentialFiles,
   readCredential: tried(() => readFileSync(firstCredential, 'utf8').trim()),
-  credentialMode: tried(() => (statSync(firstCredential).mode & 0o777).toString(8)),
+  // The owner and the group differ from one systemd to another.
+  credentialForOthers: tried(() => statSync(firstCredential).mode & 0o227),
   runShell: spawnSync('/bin/sh', ['-c', 'true']).error?.code ?? 'done',
   runNotify: spawnSync('/usr/bin/systemd-notify', ['--version']).error?.code ?? 'done',
   netlink: tried(() => Object.keys(networkInterfaces()).length),
