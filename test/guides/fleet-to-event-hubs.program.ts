@@ -4,6 +4,8 @@ import { openStage } from './stage.ts';
 
 const stage = await openStage(process.argv[2] ?? '', []);
 const blocks = blocksRunBy('docs/guides/fleet-to-event-hubs.md', 'test/guides/fleet-to-event-hubs.test.ts');
-const [rehearse = ''] = blocks;
-console.log(JSON.stringify({ count: blocks.length, rehearsed: await stage.run(rehearse) }));
+const [rehearse = '', ask = ''] = blocks;
+const rehearsed = await stage.run(rehearse);
+const asked = await stage.run(`cd rehearsal\n${ask}`);
+console.log(JSON.stringify({ count: blocks.length, rehearsed, asked }));
 process.exit();

@@ -7,9 +7,12 @@ it('docs/guides/fleet-to-event-hubs.md brings a reboot from the metadata service
   const found = (await runOnStage('fleet-to-event-hubs.program.ts')) as {
     readonly count: number;
     readonly rehearsed: BlockResult;
+    readonly asked: BlockResult;
   };
-  expect(found.count).toBe(1);
+  expect(found.count).toBe(2);
   expect(found.rehearsed.failed).toEqual([expect.stringMatching(/^timeout .*\(124\)$/)]);
   const rows = found.rehearsed.output.split('\n').filter((line) => line.includes('\tReboot\t'));
   expect(rows).toEqual([expect.stringMatching(/\t~completed\t.*\tWestNO_0$/)]);
+  expect(found.asked.failed).toEqual([]);
+  expect(found.asked.output).toMatch(/\tReboot\t[\s\S]*"eventType":"Reboot"/);
 }, 120_000);
