@@ -534,6 +534,72 @@ module auditWatch 'modules/audit-watch.bicep' = if (enableAlerts) {
 
 // ---------------------------------------------------------------------------------------------------------------
 // fleet and relay modules: begin
+// Relay to Teams: bicep/README.md says how an agent is pointed at it.
+
+@description('URL of the Teams workflow "Post to a channel when a webhook request is received"; empty: no relay is made.')
+@secure()
+param teamsWorkflowUrl string = ''
+
+@description('Object ids of further identities that may send to the relay, beside the agents’ own: four at most.')
+@maxLength(4)
+param relayCallerPrincipalIds string[] = []
+
+@description('Transitions that the relay posts: scheduled, updated, started, completed, canceled; all when empty.')
+param relayTransitions ('scheduled' | 'updated' | 'started' | 'completed' | 'canceled')[] = []
+
+@description('Event types that the relay posts, such as Reboot or Terminate; all when empty.')
+param relayEventTypes string[] = []
+
+@description('Lowest severity that the relay posts. That an event is over is INFO, whatever the event was.')
+@allowed([
+  'INFO'
+  'WARN'
+  'ERROR'
+])
+param relayMinimumSeverity string = 'INFO'
+
+@description('Address ranges (CIDR) from which the relay takes records; any when empty. Every caller needs an allowed identity either way.')
+param relayCallerIpRanges string[] = []
+
+@description('Address ranges (CIDR) from which the relay’s run history can be read, by those who may; any when empty.')
+param relayHistoryIpRanges string[] = []
+
+@description('Keeps the records out of the relay’s run history, which then tells no more than when which step failed.')
+param relayHidesRecords bool = true
+
+var deploysRelay = !empty(teamsWorkflowUrl)
+
+module relay 'modules/relay.bicep' = if (deploysRelay) {
+  name: '${prefix}-relay'
+  params: {
+    location: location
+    prefix: prefix
+    tags: tags
+    teamsWorkflowUrl: teamsWorkflowUrl
+    callerPrincipalIds: concat([identities.outputs.agentPrincipalId], relayCallerPrincipalIds)
+    transitions: relayTransitions
+    eventTypes: relayEventTypes
+    minimumSeverity: relayMinimumSeverity
+    allowedCallerIpRanges: relayCallerIpRanges
+    runHistoryReaderIpRanges: relayHistoryIpRanges
+    hideRecordsInRunHistory: relayHidesRecords
+    enableAlerts: enableAlerts
+    alertActionGroupResourceIds: alerts.?outputs.actionGroupResourceIds ?? []
+    workspaceResourceId: logs.outputs.workspaceResourceId
+  }
+}
+
+@description('PREVIEW: makes a hub of its own for what Azure itself says of Scheduled Events, Completed and Canceled included, and has Event Grid deliver it there. No released consumer reads it yet.')
+param enableEventGridPreview bool = false
+
+module eventGridPreview 'modules/event-grid-preview.bicep' = if (enableEventGridPreview) {
+  name: '${prefix}-event-grid-preview'
+  params: {
+    prefix: prefix
+    tags: tags
+    namespaceName: eventHubs.outputs.namespaceName
+  }
+}
 
 // fleet and relay modules: end
 // ---------------------------------------------------------------------------------------------------------------
@@ -592,3 +658,12 @@ output postgresFullyQualifiedDomainName string = postgresHost
 
 @description('Name of the database of the trail; empty when it was not deployed.')
 output postgresDatabaseName string = deploysPostgres ? (postgres.?outputs.databaseName ?? '') : ''
+
+@description('Name of the relay’s workflow; empty when it was not deployed.')
+output relayWorkflowName string = deploysRelay ? (relay.?outputs.workflowName ?? '') : ''
+
+@description('Address that the relay takes records at, for an allowed identity alone; empty when it was not deployed.')
+output relaySinkUrl string = deploysRelay ? (relay.?outputs.sinkUrl ?? '') : ''
+
+@description('Name of the hub of the Event Grid preview; empty when it was not deployed.')
+output eventGridPreviewHubName string = enableEventGridPreview ? (eventGridPreview.?outputs.hubName ?? '') : ''

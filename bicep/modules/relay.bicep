@@ -46,6 +46,9 @@ param eventTypes string[] = []
 ])
 param minimumSeverity string = 'INFO'
 
+@description('Makes the alert rule.')
+param enableAlerts bool
+
 @description('Action groups that are told when a run fails.')
 param alertActionGroupResourceIds string[] = []
 
@@ -158,7 +161,7 @@ resource workflow 'Microsoft.Logic/workflows@2019-05-01' = {
   }
 }
 
-resource runsFailed 'Microsoft.Insights/metricAlerts@2018-03-01' = {
+resource runsFailed 'Microsoft.Insights/metricAlerts@2018-03-01' = if (enableAlerts) {
   name: '${prefix}-relay-failed'
   location: 'global'
   tags: tags

@@ -48,6 +48,7 @@ export const roleVariables: Readonly<Record<string, string>> = {
   '7f951dda-4ed3-4680-a7ca-43fe172d538d': 'acrPullRoleId',
   '4633458b-17de-408a-b874-0445c86b69e6': 'keyVaultSecretsUserRoleId',
   '9980e02c-c2be-4d73-94e8-173b1dc7cf3c': 'virtualMachineContributorRoleId',
+  'acdd72a7-3385-48ef-bd42-f606fba81ae7': 'azureReaderRoleId',
 };
 
 /** The API version of a resource type, by the longest entry that it begins with. */

@@ -69,6 +69,8 @@ export function evaluate(node: Node, scope: Scope): Value {
       return unaryOf(node, scope);
     case 'call_expression':
       return callOf(node, scope);
+    case 'subscript_expression':
+      return elementOf(node, scope);
     case 'for_statement':
       return loopOf(node, scope);
     case 'if_statement': {
@@ -150,6 +152,14 @@ function memberOf(node: Node, scope: Scope): Value {
     : read(evaluate(object, scope));
 }
 
+function elementOf(node: Node, scope: Scope): Value {
+  const [object, index] = [node.childForFieldName('object'), node.childForFieldName('index')];
+  const [list, key] = [object, index].map((part) => (part === null ? null : evaluate(part, scope)));
+  const isKnown = typeof list === 'object' && list !== null && !(list instanceof Unknown);
+  if (!isKnown || key instanceof Unknown) return new Unknown(node.text);
+  return (list as Readonly<Record<string, Value>>)[String(key)] ?? null;
+}
+
 const operations: Readonly<Record<string, (left: Value, right: Value) => Value>> = {
   '==': (left, right) => left === right,
   '!=': (left, right) => left !== right,
@@ -187,6 +197,8 @@ function unaryOf(node: Node, scope: Scope): Value {
 const uniqueText = 'u2345678901ab';
 
 const calls: Readonly<Record<string, (...values: readonly Value[]) => Value>> = {
+  any: (value = null) => value,
+  base64: (text) => Buffer.from(String(text)).toString('base64'),
   concat: (...values) => values.flat() as Value,
   empty: (value) => value === null || value === '' || (Array.isArray(value) && value.length === 0),
   json: (value) => JSON.parse(String(value)),
@@ -194,16 +206,51 @@ const calls: Readonly<Record<string, (...values: readonly Value[]) => Value>> = 
   min: (...values) => Math.min(...values.map(Number)),
   max: (...values) => Math.max(...values.map(Number)),
   replace: (text, from, to) => String(text).replaceAll(String(from), String(to)),
+  split: (text, between) => String(text).split(String(between)),
   string: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
   take: (text, count) => String(text).slice(0, Number(count)),
   toLower: (text) => String(text).toLowerCase(),
+  union: (...values) => values.reduce(merged),
   uniqueString: () => uniqueText,
 };
+
+/** Lists without what is there twice; objects with what both have merged in turn. */
+function merged(left: Value, right: Value): Value {
+  if (Array.isArray(left) && Array.isArray(right)) return [...new Set([...left, ...right])];
+  if (!isObject(left) || !isObject(right)) return right;
+  const entries = Object.entries(right).map(([name, value]): [string, Value] => {
+    const before = left[name];
+    return [name, before === undefined ? value : merged(before, value)];
+  });
+  return { ...left, ...Object.fromEntries(entries) };
+}
+
+const isObject = (value: Value): value is { readonly [name: string]: Value } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Unknown);
+
+type Each = (value: Value) => Value;
+
+/** Functions that take functions. */
+const listCalls: Readonly<Record<string, (list: readonly Value[], ...each: readonly Each[]) => Value>> = {
+  map: (list, each = (value) => value) => list.map(each),
+  toObject: (list, name = (value) => value, each = (value) => value) =>
+    Object.fromEntries(list.map((value) => [String(name(value)), each(value)])),
+};
+
+function lambdaOf(node: Node, scope: Scope): Each {
+  const [parameter, body] = [node.namedChildren[0]?.text ?? '', node.namedChildren.at(-1)];
+  return (value) => (body === undefined ? null : evaluate(body, { ...scope, [parameter]: value }));
+}
 
 function callOf(node: Node, scope: Scope): Value {
   const name = node.childForFieldName('function')?.text ?? '';
   const given = node.childForFieldName('arguments')?.namedChildren ?? [];
-  const call = calls[name];
+  const [call, listCall] = [calls[name], listCalls[name]];
+  if (listCall !== undefined) {
+    const list = given[0] === undefined ? null : evaluate(given[0], scope);
+    const each = given.slice(1).map((lambda) => lambdaOf(lambda, scope));
+    return Array.isArray(list) ? listCall(list, ...each) : new Unknown(node.text);
+  }
   if (call === undefined) return new Unknown(node.text);
   const values = given.map((each) => evaluate(each, scope));
   const isKnown = name === 'uniqueString' || !values.some((value) => value instanceof Unknown);
