@@ -6,14 +6,15 @@ import { loadSinkKinds, type SinkSettings } from '../sinks/index.ts';
 import { openPassingMemory } from '../sinks/memory.ts';
 import { version } from '../version.ts';
 import { complaintOf } from './complaint.ts';
-import { type Check, directoryCheck } from './reach.ts';
+import { type Check, directoryCheck, statusChecks } from './reach.ts';
 import { sinkAdvice } from './sink-advice.ts';
 
 export function agentChecks(settings: AgentSettings): readonly Check[] {
   const sinks = Object.entries(settings.sinks).map(([name, sink]) =>
     sinkCheck(name, sink, settings.imds.endpoint),
   );
-  return [directoryCheck('stateDir', settings.stateDir), imdsCheck(settings.imds), ...sinks];
+  const own = [directoryCheck('stateDir', settings.stateDir), ...statusChecks(settings.status)];
+  return [...own, imdsCheck(settings.imds), ...sinks];
 }
 
 const imdsCheck = (settings: AgentSettings['imds']): Check => ({

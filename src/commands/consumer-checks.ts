@@ -9,10 +9,10 @@ import { hubAdviceOf } from '../consumer/hub-advice.ts';
 import { hubFaultOf } from '../consumer/hub-fault.ts';
 import type { ConsumerSettings } from '../consumer/settings.ts';
 import type { CheckResult } from '../sinks/sink.ts';
-import { type Check, directoryCheck } from './reach.ts';
+import { type Check, directoryCheck, statusChecks } from './reach.ts';
 
 export function consumerChecks(settings: ConsumerSettings): readonly Check[] {
-  return [hubCheck(settings.hub), trailCheck(settings.trail.path)];
+  return [hubCheck(settings.hub), trailCheck(settings.trail.path), ...statusChecks(settings.status)];
 }
 
 const hubCheck = (settings: ConsumerSettings['hub']): Check => ({

@@ -114,3 +114,25 @@ it('does not take just any file for a trail', async () => {
   const check = await checkOf({ hub: { connectionString, eventHubName }, trail }, 'consumer.yaml');
   expect(check).toMatchObject({ exitCode: 1, results: { hub: 'ok', trail: 'failed' } });
 });
+
+it('says where the status page will be, of a taken address that it may be our own, and of a wrong one that it is wrong', async () => {
+  await using imds = await startImdsEmulator();
+  await using inbox = await openInbox();
+  const at = async (listen: string | number) => {
+    const check = await checkOf({ imds: { endpoint: imds.url }, status: { listen } });
+    return check.rows.find((row) => row.check === 'status');
+  };
+  expect(await at(0)).toEqual({ check: 'status', result: 'ok', detail: '127.0.0.1:0' });
+  expect(await at('0.0.0.0:0')).toMatchObject({ result: 'ok', detail: '0.0.0.0:0, open to others' });
+  const taken = `127.0.0.1:${inbox.port}, in use: by this program if it runs`;
+  expect(await at(inbox.port)).toMatchObject({ result: 'ok', detail: taken });
+  const elsewhere = '192.0.2.1:9464 cannot be listened on (EADDRNOTAVAIL)';
+  expect(await at('192.0.2.1:9464')).toMatchObject({ result: 'failed', detail: elsewhere });
+  await using hub = await startEventHubsEmulator();
+  const { connectionString, eventHubName } = hub;
+  const consumer = await checkOf(
+    { hub: { connectionString, eventHubName }, status: { listen: 0 } },
+    'consumer.yaml',
+  );
+  expect(consumer.results).toEqual({ file: 'ok', hub: 'ok', trail: 'ok', status: 'ok' });
+});
