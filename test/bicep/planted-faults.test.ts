@@ -108,6 +108,20 @@ const wiring: readonly Planted[] = [
     /capacity takes int, not string/,
   ],
   [
+    'a parameter of another type handed on',
+    mainPath,
+    'capacity: eventHubsCapacity',
+    'capacity: eventHubName',
+    /capacity takes int, not string/,
+  ],
+  [
+    'any string handed on where a few are allowed',
+    mainPath,
+    'sku: eventHubsSku',
+    'sku: eventHubName',
+    /sku takes only Standard, Premium/,
+  ],
+  [
     'an output that the module does not have',
     mainPath,
     'logs.outputs.streamName',

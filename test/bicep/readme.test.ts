@@ -2,15 +2,21 @@
 import { describe, expect, it } from 'vitest';
 import { pageText } from '../support/markdown.ts';
 import { declarationsIn, mainPath, readProject, templatesOf } from './support/project.ts';
-import { outputRows, parameterRows } from './support/tables.ts';
+import { alertRows, outputRows, parameterRows } from './support/tables.ts';
 
 const project = readProject();
 const page = pageText('bicep/README.md');
-const { params, outputs } = declarationsIn(project, mainPath);
+const templates = templatesOf(project)
+  .filter((path) => !path.startsWith('bicep/modules/'))
+  .map((path) => path.replace('bicep/', ''));
+const known = templates
+  .flatMap((name) => Object.values(declarationsIn(project, `bicep/${name}`)).flat())
+  .map(({ name }) => name);
 
-/** The rows below a header. */
-function rowsBelow(header: string): string[] {
-  const lines = page.split('\n');
+/** The rows of the first table with this header behind a heading. */
+function rowsBelow(heading: string, header: string): string[] {
+  const all = page.split('\n');
+  const lines = all.slice(all.indexOf(heading));
   const rows = lines.slice(lines.indexOf(header) + 2);
   return rows.slice(
     0,
@@ -19,31 +25,38 @@ function rowsBelow(header: string): string[] {
 }
 
 describe('bicep/README.md', () => {
-  it('lists each parameter with its default and its own words', () => {
-    expect(rowsBelow('| Parameter | Default | Says |')).toEqual(parameterRows(project));
+  it.each(templates)('lists each parameter of %s with its default and its own words', (name) => {
+    const rows = rowsBelow(`## Parameters and outputs of ${name}`, '| Parameter | Default | Says |');
+    expect(rows).toEqual(parameterRows(project, `bicep/${name}`));
   });
 
-  it('lists each output in its own words, and what it is needed for', () => {
-    const rows = rowsBelow('| Output | Says | Needed for |');
-    const wanted = outputRows(project);
+  it.each(templates)('lists each output of %s in its own words, and what it is needed for', (name) => {
+    const rows = rowsBelow(`## Parameters and outputs of ${name}`, '| Output | Says | Needed for |');
+    const wanted = outputRows(project, `bicep/${name}`);
     expect(rows.map((row, index) => row.slice(0, wanted[index]?.length))).toEqual(wanted);
     expect(rows.filter((row) => !/ \| [^|?]{5,} \|$/.test(row))).toEqual([]);
   });
 
+  it('lists each alert rule in its own words', () => {
+    expect(rowsBelow('## Alerts', '| Rule | Says |')).toEqual(alertRows(project));
+  });
+
   it('says of each module what it makes', () => {
-    const named = rowsBelow('| Module | Makes | Roles it assigns |').map(
+    const named = rowsBelow('## What is made', '| Module | Makes | Roles it assigns |').map(
       (row) => /`([\w-]+)`/.exec(row)?.[1],
     );
     const modules = templatesOf(project)
       .filter((path) => path !== mainPath)
-      .map((path) => path.replace(/^bicep\/modules\/|\.bicep$/g, ''));
-    expect(named.toSorted()).toEqual(modules);
+      .map((path) => path.replace(/^bicep\/(?:modules\/)?|\.bicep$/g, ''));
+    expect(named.toSorted()).toEqual(modules.toSorted());
   });
 
   it('names only parameters and outputs that there are', () => {
-    const known = [...params, ...outputs].map(({ name }) => name);
     const named = [...page.matchAll(/(?:`|outputs\.|--parameters )([a-z]+[A-Z]\w*)(?:`|\.value|=)/g)];
-    const settings = ['clientId', 'consumerGroup', 'fullyQualifiedNamespace'];
+    const settings = [
+      ...['clientId', 'consumerGroup', 'fullyQualifiedNamespace'],
+      ...['readEnvironmentVariable', 'scheduledEventsProfile'],
+    ];
     expect(named.length).toBeGreaterThan(60);
     const unknown = named
       .map(([, name]) => name ?? '')

@@ -1,12 +1,17 @@
 // Whether the Bicep files can be read, fit together, and hold what the requirements say: without Azure's own compiler.
 import { describe, expect, it } from 'vitest';
-import { at, bodyOf, type Value } from './support/evaluate.ts';
+import { at, bodyOf, scopeOf, type Value } from './support/evaluate.ts';
 import { allFaults } from './support/faults.ts';
 import { resourceNames } from './support/hardening.ts';
-import { mainPath, readProject } from './support/project.ts';
+import { mainPath, parameterFilesOf, readProject } from './support/project.ts';
 
 const project = readProject();
 const moduleNamed = (name: string): string => `bicep/modules/${name}.bicep`;
+const privateNetwork = [
+  'virtualNetworkResourceId',
+  'privateEndpointSubnetResourceId',
+  'consumerSubnetResourceId',
+];
 const unique = /[a-z0-9]{11}$/;
 
 describe('the Bicep files', () => {
@@ -50,6 +55,26 @@ describe('the Bicep files', () => {
       'seb-consumer-away',
       'seb-consumer-restarts',
     ]);
+  });
+
+  it('close the public way by default once there are private endpoints', () => {
+    const access = (enablePrivateEndpoints: boolean) =>
+      scopeOf(project, mainPath, { enablePrivateEndpoints })['allowPublicNetworkAccess'];
+    expect(
+      [access(false), access(true)].map((value) => (typeof value === 'function' ? value() : value)),
+    ).toEqual([true, false]);
+  });
+
+  it.each(parameterFilesOf(project))('have an example that leaves nothing out: %s', (path) => {
+    const given = scopeOf(project, path);
+    const givenTo = (name: string): Value => {
+      const value = given[name] ?? null;
+      return typeof value === 'function' ? value() : value;
+    };
+    const needed = givenTo('enablePrivateEndpoints') === true ? privateNetwork : [];
+    expect(needed.filter((name) => !String(givenTo(name)).startsWith('/subscriptions/'))).toEqual([]);
+    expect(givenTo('consumerImage') ?? '@sha256:').toContain('@sha256:');
+    expect(givenTo('auditPolicyLocked') ?? false).toBe(false);
   });
 
   it('make one consumer while the trail is a file, and one for each partition at most when it is shared', () => {

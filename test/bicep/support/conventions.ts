@@ -9,6 +9,7 @@ import {
   type Fault,
   type Project,
   referenceOf,
+  remembered,
   rootIn,
   templatesOf,
 } from './project.ts';
@@ -16,14 +17,16 @@ import { typeOf, valueFaults } from './values.ts';
 
 /** Every breach of the conventions. */
 export const conventionFaults = (project: Project): Fault[] =>
-  templatesOf(project).flatMap((path) => [
-    ...descriptionFaults(project, path),
-    ...defaultFaults(project, path),
-    ...secretFaults(project, path),
-    ...resourceFaults(project, path),
-    ...roleFaults(project, path),
-    ...addressFaults(project, path),
-  ]);
+  templatesOf(project).flatMap((path) => faultsIn(project, path));
+
+const faultsIn = remembered((project, path) => [
+  ...descriptionFaults(project, path),
+  ...defaultFaults(project, path),
+  ...secretFaults(project, path),
+  ...resourceFaults(project, path),
+  ...roleFaults(project, path),
+  ...addressFaults(project, path),
+]);
 
 const at = (path: string, { node }: Declaration) => ({ path, line: lineOf(node) });
 

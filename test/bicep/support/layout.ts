@@ -1,7 +1,7 @@
 // Whether the text is Bicep, and keeps away from what the grammar reads wrongly or not at all.
 import type { Node } from 'web-tree-sitter';
 import { lineOf, nodesIn, propertyName } from './grammar.ts';
-import { declarationsIn, type Fault, type Project, rootIn } from './project.ts';
+import { declarationsIn, type Fault, type Project, remembered, rootIn } from './project.ts';
 
 /** What Bicep allows and the grammar does not know: none of it may stand in a file. */
 const unreadable: readonly (readonly [RegExp, string])[] = [
@@ -16,7 +16,11 @@ const unreadable: readonly (readonly [RegExp, string])[] = [
 
 /** Every fault in how the files are written. */
 export const layoutFaults = (project: Project): Fault[] =>
-  [...project].flatMap(([path, text]) => [
+  [...project.keys()].flatMap((path) => faultsIn(project, path));
+
+const faultsIn = remembered((project, path) => {
+  const text = project.get(path) ?? '';
+  return [
     ...syntaxFaults(project, path),
     ...unreadable.flatMap(([pattern, what]) => {
       const at = pattern.exec(codeOf(text))?.index;
@@ -26,7 +30,8 @@ export const layoutFaults = (project: Project): Fault[] =>
     }),
     ...objectFaults(project, path),
     ...duplicateFaults(project, path),
-  ]);
+  ];
+});
 
 /** The text without comments and without what stands in quotes, place for place. */
 const codeOf = (text: string): string =>

@@ -116,3 +116,14 @@ export function decoratorOf({ decorators }: Declaration, name: string): readonly
   const call = decorators.find((each) => each.childForFieldName('function')?.text === name);
   return call === undefined ? undefined : (call.childForFieldName('arguments')?.namedChildren ?? []);
 }
+
+/** A check that looks at one file alone, and at the same text only once. */
+export function remembered(check: (project: Project, path: string) => Fault[]): typeof check {
+  const results = new WeakMap<Node, Fault[]>();
+  return (project, path) => {
+    const root = rootIn(project, path);
+    const faults = results.get(root) ?? check(project, path);
+    results.set(root, faults);
+    return faults;
+  };
+}

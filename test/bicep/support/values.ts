@@ -29,6 +29,28 @@ export function valueFaults(param: Declaration, value: Node | undefined): string
   return [...allowedFaults(param, value), ...rangeFaults(param, value), ...lengthFaults(param, value)];
 }
 
+/**
+ * What is wrong with handing one parameter on as another: the compiler refuses a string where only some are allowed.
+ * @param from of the file that calls the module
+ */
+export function passingFaults(param: Declaration, from: Declaration): string[] {
+  const [wanted, given] = [typeOf(param), typeOf(from)];
+  if (wanted !== given && wanted !== 'any') return [`${param.name} takes ${wanted}, not ${given}`];
+  const [allowed, possible] = [allowedOf(param), allowedOf(from)];
+  const isTooWide = allowed !== undefined && !possible?.every((value) => allowed.includes(value));
+  return isTooWide ? [`${param.name} takes only ${allowed.join(', ')}`] : [];
+}
+
+/** The values that a parameter or its elements may have; undefined when any. */
+function allowedOf(param: Declaration): readonly string[] | undefined {
+  const decorated = decoratorOf(param, 'allowed')?.[0]?.namedChildren.map(
+    (each) => plainString(each) ?? each.text,
+  );
+  const [union] =
+    param.node.namedChildren.find(({ type }) => type === 'type')?.descendantsOfType('union_type') ?? [];
+  return decorated ?? union?.namedChildren.map((each) => plainString(each) ?? each.text);
+}
+
 function allowedFaults(param: Declaration, value: Node): string[] {
   const allowed = decoratorOf(param, 'allowed')?.[0]?.namedChildren.map(
     (each) => plainString(each) ?? each.text,

@@ -7,10 +7,11 @@ import {
   type Fault,
   moduleFileOf,
   type Project,
+  remembered,
   rootIn,
   templatesOf,
 } from './project.ts';
-import { valueFaults } from './values.ts';
+import { passingFaults, valueFaults } from './values.ts';
 
 /** The functions of Bicep that the files use; a new one is looked up and added here. */
 const functions = new Set([
@@ -79,11 +80,15 @@ const decorators = new Set([
 /** Every fault in how the templates are put together. */
 export const wiringFaults = (project: Project): Fault[] =>
   templatesOf(project).flatMap((path) => [
-    ...symbolFaults(project, path),
-    ...unusedFaults(project, path),
+    ...ownFaults(project, path),
     ...moduleFaults(project, path),
     ...outputReferenceFaults(project, path),
   ]);
+
+const ownFaults = remembered((project, path) => [
+  ...symbolFaults(project, path),
+  ...unusedFaults(project, path),
+]);
 
 /** By the text: inside a list the grammar reads `f(x)` as two elements. */
 const isCalled = (text: string, node: Node): boolean => text[node.endIndex] === '(';
@@ -161,7 +166,8 @@ const isInside = ({ startIndex }: Node, outer: Node): boolean =>
   startIndex >= outer.startIndex && startIndex < outer.endIndex;
 
 function moduleFaults(project: Project, path: string): Fault[] {
-  return declarationsIn(project, path).modules.flatMap((module) => {
+  const { params: own, modules } = declarationsIn(project, path);
+  return modules.flatMap((module) => {
     const file = moduleFileOf(path, module);
     const at = { path, line: lineOf(module.node) };
     if (!project.has(file)) return [{ ...at, says: `${module.name}: there is no ${file}` }];
@@ -178,7 +184,10 @@ function moduleFaults(project: Project, path: string): Fault[] {
         if (param === undefined) {
           return [{ path, line, says: `${module.name}: ${file} has no parameter ${propertyName(property)}` }];
         }
-        return valueFaults(param, property.namedChildren.at(-1)).map((says) => ({ path, line, says }));
+        const value = property.namedChildren.at(-1);
+        const from = own.find(({ name }) => value?.type === 'identifier' && name === value.text);
+        const faults = from === undefined ? valueFaults(param, value) : passingFaults(param, from);
+        return faults.map((says) => ({ path, line, says }));
       }),
     ];
   });
