@@ -81,6 +81,7 @@ for suite in "${suites[@]}"; do
   prove_drop_ins
   prove_upgrade
   prove_removal
+  prove_guides
   stop_machine
   rm -rf "$root"
 done
