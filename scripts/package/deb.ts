@@ -20,7 +20,7 @@ export async function buildDeb(plan: BuildPlan): Promise<string> {
     layOut(control(entries, tree, plan), tree, plan);
     const packed = join(work, 'packed.deb');
     // Xz, which every dpkg in use can read; the one of Debian 11 knows no zstd.
-    const compression = plan.compression === 'best' ? ['-Zxz', '-z6'] : ['-Zxz', '-z0'];
+    const compression = plan.compression === 'best' ? ['-Zxz', '-z6'] : ['-Zgzip', '-z1'];
     const args = ['--root-owner-group', ...compression, '--build', tree, packed];
     runTool('dpkg-deb', args, { env: reproducible(plan), from: 'dpkg' });
     copyFileSync(packed, deb);
