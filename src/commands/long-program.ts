@@ -1,6 +1,6 @@
 // What the agent and the consumer have in common as programs: their log, the service manager, and how they end.
 import { systemClock } from '../clock.ts';
-import { plainSecrets } from '../config/secret.ts';
+import { exposedSecrets, plainSecrets } from '../config/secret.ts';
 import { type Log, type LogLevel, openLog } from '../log.ts';
 import type { Service } from '../service-notify.ts';
 import type { CommandContext } from './command.ts';
@@ -25,7 +25,7 @@ export async function runLongProgram(
   return exitCodeOf(await run(openProgramLog(name, settings)), context);
 }
 
-/** Opens the log of a program, and warns in it of secrets that stand in the configuration file. */
+/** Opens the log of a program, and warns in it of secrets that others may read. */
 export function openProgramLog(name: string, settings: ProgramSettings): Log {
   const log = openLog(name, settings.log.level);
   for (const setting of plainSecrets(settings)) {
@@ -33,6 +33,9 @@ export function openProgramLog(name: string, settings: ProgramSettings): Log {
       { setting },
       'a secret stands in the configuration file; { file: PATH } keeps it out of backups',
     );
+  }
+  for (const setting of exposedSecrets(settings)) {
+    log.warn({ setting }, 'every user of this machine may read the file of this secret; chmod o-r keeps it');
   }
   return log;
 }

@@ -1,6 +1,6 @@
 // A value that must never reach a log, an error or a screen: it is read at the moment of use.
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { inspect } from 'node:util';
 import * as z from 'zod';
 
@@ -114,6 +114,40 @@ function isReadable(given: Secret): boolean {
   } catch (error) {
     if (error instanceof SecretUnreadable) return false;
     throw error;
+  }
+}
+
+/**
+ * The paths of secrets in files that every user of the machine may read: worth a warning each.
+ * None on Windows, where the mode of a file says nothing about who may read it.
+ */
+export const exposedSecrets = (settings: unknown): string[] =>
+  process.platform === 'win32'
+    ? []
+    : secretsIn(settings).flatMap(([path, { place }]) => (anybodyMayRead(place) ? [path] : []));
+
+const readByOthers = 0o004;
+const enteredByOthers = 0o001;
+
+function anybodyMayRead(place: string): boolean {
+  if (!place.startsWith('file:')) return false;
+  const path = resolve(place.slice('file:'.length));
+  return (
+    hasMode(path, readByOthers) && directoriesAbove(path).every((each) => hasMode(each, enteredByOthers))
+  );
+}
+
+const directoriesAbove = (path: string): string[] => {
+  const above = dirname(path);
+  return above === path ? [] : [above, ...directoriesAbove(above)];
+};
+
+function hasMode(path: string, bits: number): boolean {
+  try {
+    return (statSync(path).mode & bits) !== 0;
+  } catch {
+    // What this program cannot even look at is no news about others.
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 // Whether `seb agent`, as a process, starts only with a file, delivers, reopens and stops cleanly.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -75,4 +75,16 @@ it('warns of a secret that stands in the file, without saying it', async () => {
   running.child.kill('SIGTERM');
   await running.ended();
   expect(running.output().stderr).not.toContain(marker);
+});
+
+it('warns of a secret in a file that every user may read', async () => {
+  await using imds = await startImdsEmulator();
+  using directory = temporaryDirectory();
+  chmodSync(directory.path, 0o755);
+  const secret = join(directory.path, 'hook.url');
+  writeFileSync(secret, 'https://127.0.0.1:9/', { mode: 0o644 });
+  using file = agentFile(imds.url, { sinks: { hook: { type: 'webhook', url: { file: secret } } } });
+  await using running = startNode([cli, 'agent', '-c', file.path]);
+  await running.until('every user of this machine may read the file');
+  expect(running.output().stderr).toContain('"setting":"sinks.hook.url"');
 });

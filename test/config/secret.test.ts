@@ -1,11 +1,17 @@
 // Secrets: where they come from, and that nothing which prints them ever shows their value.
-import { rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { inspect } from 'node:util';
 import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { plainSecrets, type Secret, SecretUnreadable, secret } from '../../src/config/secret.ts';
+import {
+  exposedSecrets,
+  plainSecrets,
+  type Secret,
+  SecretUnreadable,
+  secret,
+} from '../../src/config/secret.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const marker = 'hunter2-marker';
@@ -131,6 +137,28 @@ describe('nothing shows the value of a secret', () => {
     );
     expect(Object.keys(found)).toEqual(['place']);
   });
+});
+
+test('the secrets in files that every user may read are named by their paths, and no others', () => {
+  using directory = temporaryDirectory();
+  chmodSync(directory.path, 0o755);
+  mkdirSync(join(directory.path, 'closed'), { mode: 0o700 });
+  const file = (name: string, mode: number) => {
+    const path = join(directory.path, name);
+    writeFileSync(path, marker);
+    chmodSync(path, mode);
+    return { file: path };
+  };
+  const settings = {
+    open: parse(file('open', 0o644)),
+    sinks: { deep: [parse(file('deep', 0o604))], group: parse(file('group', 0o640)) },
+    mine: parse(file('mine', 0o600)),
+    behind: parse(file('closed/behind', 0o644)),
+    missing: parse({ file: join(directory.path, 'missing') }),
+    plain: parse(marker),
+    variable: parse({ env: 'HOME' }),
+  };
+  expect(exposedSecrets(settings)).toEqual(['open', 'sinks.deep.0']);
 });
 
 describe('the secrets that stand in the file itself', () => {
