@@ -115,7 +115,8 @@ async function firstLine({ stdout }: ChildProcess): Promise<void> {
 
 /** Of `unshare --fork`, and of `sudo` before it: the first process of the node, as this machine counts. */
 async function childOf(pid: number): Promise<string> {
-  const script = 'p=$1; while c=$(pgrep -P "$p"); do p=$c; done; echo "$p"';
+  const script =
+    'p=$1; while c=$(cat /proc/$p/task/$p/children) && [ "$c" ]; do p=$(echo "$c" | cut -d" " -f1); done; echo "$p"';
   const { stdout } = await runAsRoot(['sh', '-c', script, 'sh', String(pid)]);
   return stdout.trim();
 }
