@@ -226,11 +226,11 @@ var slackSink = '''        ops:                                  # a secret, fet
 var relaySink = '        relay:\n          type: logicapps\n          url: "${relayAddress}"\n          auth: managedIdentity\n          clientId: "${agentIdentityClientId}"\n          timeout: 30s\n'
 var otherSink = empty(relayAddress) ? '' : relaySink
 var withSinks = replace(cloudInitTemplate, slackSink, otherSink)
-// There is no secret to fetch.
-var withoutSecrets = replace(withSinks, '[/usr/local/sbin/scheduled-events-bridge-credentials,', '["true",')
+// The file ends with the vault and the secrets that its setup fetches from there.
+var withoutSecrets = '${split(withSinks, ', "https://@VAULT@')[0]}]\n'
 var withNamespace = replace(withoutSecrets, '@NAMESPACE@', split(eventHubsFullyQualifiedNamespace, '.')[0])
 var withHub = replace(withNamespace, 'eventHubName: scheduled-events', 'eventHubName: ${eventHubName}')
-var withIdentity = replace(replace(withHub, '@IDENTITY_CLIENT_ID@', agentIdentityClientId), '@VAULT@', 'none')
+var withIdentity = replace(withHub, '@IDENTITY_CLIENT_ID@', agentIdentityClientId)
 var withPackage = replace(replace(withIdentity, '@PLACE@', packagePlace), '@VERSION@', packageVersion)
 var withInstallerHash = replace(withPackage, '@INSTALLER_SHA256@', installerSha256)
 var cloudInitText = replace(withInstallerHash, '@PACKAGE_SHA256@', packageSha256)
