@@ -1,8 +1,9 @@
 // Whether every shell script is one that its shell can read and that shellcheck finds nothing in.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { projectRoot } from '../support/source-files.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -37,6 +38,20 @@ function scriptIn(path: string): readonly Script[] {
 
 const scripts = files().flatMap(scriptIn);
 
+/** What GitHub runs in bash. */
+function commandsOfWorkflows(): string[] {
+  const folder = join(projectRoot, '.github/workflows');
+  const workflows = readdirSync(folder).map(
+    (name) => parse(readFileSync(join(folder, name), 'utf8')) as Workflow,
+  );
+  const steps = workflows.flatMap(({ jobs }) => Object.values(jobs).flatMap((job) => job.steps));
+  return steps.flatMap((step) => (step.run === undefined ? [] : [step.run]));
+}
+
+interface Workflow {
+  readonly jobs: Readonly<Record<string, { readonly steps: readonly { readonly run?: string }[] }>>;
+}
+
 const run = (command: string, words: readonly string[]) =>
   spawnSync(command, words, { cwd: projectRoot, encoding: 'utf8' });
 
@@ -62,6 +77,19 @@ describe('every shell script', () => {
   it('has nothing in it that shellcheck warns of', () => {
     const words = ['--external-sources', '--source-path=SCRIPTDIR', '--format=gcc'];
     const { status, stdout, stderr } = run('shellcheck', [...words, ...scripts.map(({ path }) => path)]);
+    expect(stdout + stderr).toBe('');
+    expect(status).toBe(0);
+  });
+
+  it('in a workflow has nothing in it either that shellcheck warns of', () => {
+    using directory = temporaryDirectory();
+    const paths = commandsOfWorkflows().map((text, index) => {
+      const path = join(directory.path, `${index}.sh`);
+      writeFileSync(path, `#!/usr/bin/env bash\n${text}\n`);
+      return path;
+    });
+    expect(paths.length).toBeGreaterThan(20);
+    const { status, stdout, stderr } = run('shellcheck', ['--format=gcc', ...paths]);
     expect(stdout + stderr).toBe('');
     expect(status).toBe(0);
   });
