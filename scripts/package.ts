@@ -63,6 +63,11 @@ async function build({ plan, names }: Wish): Promise<void> {
   const needed = parts.filter(
     (part) => wanted.includes(part) || wanted.some(({ needs }) => needs?.includes(part.name)),
   );
+  // Before anything is built: the last part may be minutes away.
+  for (const { name, tool } of needed) {
+    if (tool !== undefined && !hasTool(tool))
+      throw new PackagingError(`${name} needs ${tool}, which is missing here`);
+  }
   for (const part of needed) for (const path of await part.build(plan)) console.log(lineOf(path));
 }
 

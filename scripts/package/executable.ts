@@ -15,7 +15,7 @@ import { bundle } from '../build.ts';
 import { type BuildPlan, pathsOf, projectRoot } from './artefacts.ts';
 import { licenses } from './licenses.ts';
 import { findNode, type Platform } from './node-binary.ts';
-import { hasTool, runTool } from './tools.ts';
+import { runTool } from './tools.ts';
 
 const loader = join(projectRoot, 'scripts/package/loader.cjs');
 const postject = join(projectRoot, 'node_modules/postject/dist/cli.js');
@@ -75,9 +75,8 @@ async function makeBlob(work: string): Promise<void> {
   runTool(process.execPath, ['--experimental-sea-config', 'sea.json'], { cwd: work });
 }
 
+/** The tool of this machine knows this machine's processor; LLVM's knows every one. */
 function strip(executable: string, platform: Platform): void {
-  const own = platform === `linux-${process.arch}` && hasTool('strip');
-  if (own) runTool('strip', [executable], { from: 'binutils' });
-  // It knows every processor.
+  if (platform === `linux-${process.arch}`) runTool('strip', [executable], { from: 'binutils' });
   else runTool('llvm-strip', [executable], { from: 'llvm' });
 }

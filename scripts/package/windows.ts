@@ -7,11 +7,16 @@ import { type ZipEntry, zipOf } from './zip.ts';
 
 const source = join(projectRoot, 'infra/windows');
 
-/** Builds the executable for Windows, too. Not signed: signing is for whoever publishes it. @returns its path */
+/** Builds the executable, not signed: signing is for whoever publishes it. @returns the path of the zip */
 export async function buildWindows(plan: BuildPlan): Promise<string> {
-  const { windows, windowsExecutable, licenses } = pathsOf(plan);
   mkdirSync(plan.outDirectory, { recursive: true });
-  await buildExecutable('win-x64', windowsExecutable, plan);
+  await buildExecutable('win-x64', pathsOf(plan).windowsExecutable, plan);
+  return packWindows(plan);
+}
+
+/** Packs the executable that stands there. @returns the path of the zip */
+export function packWindows(plan: BuildPlan): string {
+  const { windows, windowsExecutable, licenses } = pathsOf(plan);
   const folder = `${packageName}-${plan.version}`;
   const entry = (name: string, path: string): ZipEntry => ({
     name: `${folder}/${name}`,
