@@ -32,9 +32,9 @@ revision() {
   printf '%s' "${REVISION:-$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)}"
 }
 
-# Everything in the image carries this time: that of the commit, unless somebody says otherwise.
+# Everything in the image carries this time: that of the newest entry of the changelog, as in the packages.
 moment() {
-  printf '%s' "${SOURCE_DATE_EPOCH:-$(git -C "$here" log -1 --format=%ct 2>/dev/null || echo 0)}"
+  printf '%s' "${SOURCE_DATE_EPOCH:-$(date --date="$(sed -n '/^ -- /{s/^.*>  //p;q}' "$here/../packages/changelog")" +%s)}"
 }
 
 # A store of its own, gone afterwards, with the driver that needs nothing of the kernel.
