@@ -6,13 +6,9 @@ using '../main.bicep'
 param prefix = 'seb'
 
 param teamsWorkflowUrl = readEnvironmentVariable('TEAMS_WORKFLOW_URL')
-// What people want to hear of in a channel; the hub gets everything.
-param relayEventTypes = [
-  'Reboot'
-  'Redeploy'
-  'Preempt'
-  'Terminate'
-]
+// Without these two every event is a card, short freezes included; the hub gets everything either way.
+// param relayEventTypes = ['Reboot', 'Redeploy', 'Preempt', 'Terminate']
+// param relayMinimumSeverity = 'WARN'
 
 param eventHubsSku = 'Standard'
 param eventHubsCapacity = 1
