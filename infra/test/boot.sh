@@ -67,6 +67,7 @@ for suite in "${suites[@]}"; do
   prove_without_boot
   boot_machine
   section "$suite: systemd $(systemd_version), booted"
+  prove_by_hand
   prove_configuration_faults
   prove_start
   prove_sandbox

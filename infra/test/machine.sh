@@ -6,6 +6,8 @@
 agent=scheduled-events-bridge-agent.service
 consumer=scheduled-events-bridge-consumer.service
 configuration=/etc/scheduled-events-bridge
+# Of a dynamic user; /var/lib/scheduled-events-bridge leads there.
+state=/var/lib/private/scheduled-events-bridge
 nspawn=''
 
 section() { printf '\n== %s\n' "$1"; }

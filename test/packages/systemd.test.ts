@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { dropInNames, lastValueOf, unitFolder, unitNames, wordsOf } from '../infra/unit-file.ts';
+import { projectRoot } from '../support/source-files.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 import { built } from './support/built.ts';
@@ -146,6 +147,35 @@ describe('the deb', () => {
         readFileSync(join(unitFolder, name), 'utf8'),
       );
     rmSync(unpacked, { recursive: true });
+  });
+});
+
+describe('the script that boots machines', () => {
+  const script = join(projectRoot, 'infra/test/boot.sh');
+  const run = (...command: readonly string[]) => {
+    const [program = '', ...words] = command;
+    const { status, stdout, stderr } = spawnSync(program, words, { encoding: 'utf8' });
+    return { status, stdout, stderr };
+  };
+
+  it.each([
+    [[], 'boot.sh: name the package with --deb FILE; "npm run package -- deb" builds it\n'],
+    [['--deb', '/nowhere.deb'], 'boot.sh: /nowhere.deb is not there\n'],
+    [['--speed', '9'], 'boot.sh: --speed is no option and no suite (bookworm, trixie, bullseye)\n'],
+  ])('says in a sentence what is wrong with %j', (words, stderr) => {
+    expect(run(script, ...words)).toEqual({ status: 2, stdout: '', stderr });
+  });
+
+  it('says in a sentence that it needs rights, where it has none', () => {
+    // A copy, because a user without rights may not see the checkout.
+    const copy = join(tree.path, 'boot');
+    cpSync(dirname(script), copy, { recursive: true });
+    chmodSync(tree.path, 0o755);
+    const command = [join(copy, 'boot.sh'), '--deb', '/bin/sh', '--node', '/bin/sh'];
+    const nobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+    const { status, stderr } = run(...(process.getuid?.() === 0 ? nobody : []), ...command);
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^boot\.sh: (booting a machine needs root|\S+ is missing; on Debian: .+)\n$/);
   });
 });
 

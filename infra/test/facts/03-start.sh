@@ -3,6 +3,20 @@
 # Sourced by boot.sh after machine.sh.
 # shellcheck disable=SC2154,SC2034,SC2016
 
+# As root, as people do before they trust a service: it leaves files of root where the service will keep its own.
+prove_by_hand() {
+  local event
+  event=$(new_event)
+  hook_url by-hand | put "$configuration/credentials/hook.url" 0600
+  configure_agent
+  inside systemctl start test-receiver.service
+  announce "$event"
+  inside timeout --signal=TERM 4 seb agent -c "$configuration/agent.yaml" >/dev/null 2>&1 || true
+  expect 'seb agent runs by hand as well, with the credentials of the service' arrived "$event" by-hand
+  expect 'and leaves an outbox of root' equals "$(stat -c %U "$root/var/lib/scheduled-events-bridge/outbox.db")" root
+  rm "$root$configuration/agent.yaml"
+}
+
 prove_configuration_faults() {
   local version
   version=$(systemd_version)
@@ -29,12 +43,12 @@ prove_start() {
   event=$(new_event)
   hook_url first | put "$configuration/credentials/hook.url" 0600
   configure_agent
-  inside systemctl start test-receiver.service
   announce "$event"
   began=$(milliseconds)
   inside systemctl enable --quiet --now "$agent" || failed 'the agent starts'
   proven "enable --now returns when the agent is ready ($(seconds_since "$began") s)"
   expect 'systemctl is-active says active' is_active "$agent"
+  expect 'the outbox that root left has become its own' has_moved
   expect "and that is so only since READY=1: Type=notify" property_is "$agent" Type notify
   eventually 10 'an announced event reaches the webhook' arrived "$event" first
   expect 'and the file of a file sink in /var/log/scheduled-events-bridge' written_down "$event"
@@ -44,6 +58,8 @@ prove_start() {
   expect 'the watchdog watches' property_is "$agent" WatchdogUSec 1min
   expect 'the credentials are watched along with it' is_active scheduled-events-bridge-credentials.path
 }
+
+has_moved() { [ -L "$root/var/lib/scheduled-events-bridge" ] && [ "$(stat -c %u "$root$state/outbox.db")" -gt 60000 ]; }
 
 # What it says before the first poll is not what is meant.
 has_status_text() {

@@ -11,7 +11,7 @@ prove_outbox_over_reboot() {
   announce "$event"
   wait_until 15 waits_in_outbox "$event"
   reboot_machine
-  expect 'after a reboot the agent runs by itself' is_active "$agent"
+  expect 'after a reboot the agent is ready by itself, though the metadata service is still silent' is_active "$agent"
   expect 'the consumer too' is_active "$consumer"
   expect 'and the event still waits in the outbox' waits_in_outbox "$event"
   inside systemctl start test-imds.service test-hub.service test-receiver.service
@@ -72,6 +72,6 @@ EOF
 order_of_stops() {
   inside journalctl --no-pager --boot=-1 --output=short-unix --identifier=systemd |
     awk '/Stopped app.service/ { workload = $1 } /Stopping .*Scheduled Events Bridge agent/ { agent = $1 }
-      END { if (!workload || !agent || agent < workload) exit 1; printf "%.0f", (agent - workload) * 1000 }' ||
+      END { if (!workload || !agent || agent < workload) exit 1; printf "%.1f", (agent - workload) * 1000 }' ||
     failed 'the agent is told to stop after the workload has ended'
 }

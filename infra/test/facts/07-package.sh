@@ -49,7 +49,6 @@ prove_removal() {
   expect 'and nothing else is left of it' equals "$(leftovers)" ''
 }
 
-state=/var/lib/private/scheduled-events-bridge
 both_databases_are_there() { [ -s "$root$state/outbox.db" ] && [ -s "$root$state/trail.db" ]; }
 
 running_units() { inside systemctl list-units --no-legend --plain --state=active 'scheduled-events-bridge-*.*' | grep -v '\.slice' || true; }
