@@ -1,27 +1,11 @@
 // Works out what a Bicep expression gives, as far as that is known before a deployment.
 import type { Node } from 'web-tree-sitter';
+import { type Each, functions, listFunctions, Unknown, type Value } from './functions.ts';
 import { propertyName, unescaped } from './grammar.ts';
 import { declarationsIn, type Project } from './project.ts';
 
-/** What only Azure knows, by the text that asks for it. */
-export class Unknown {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-  toString(): string {
-    return `<${this.text}>`;
-  }
-}
+export { Unknown, type Value };
 
-export type Value =
-  | string
-  | number
-  | boolean
-  | null
-  | Unknown
-  | readonly Value[]
-  | { readonly [name: string]: Value };
 export type Scope = Readonly<Record<string, Value | (() => Value)>>;
 
 /** Parameters as given or by default, and the variables of a file. */
@@ -193,50 +177,6 @@ function unaryOf(node: Node, scope: Scope): Value {
   return node.text.startsWith('!') ? value !== true : -Number(value);
 }
 
-/** Thirteen characters, as long as the real ones; which ones, only Azure knows. */
-const uniqueText = 'u2345678901ab';
-
-const calls: Readonly<Record<string, (...values: readonly Value[]) => Value>> = {
-  any: (value = null) => value,
-  base64: (text) => Buffer.from(String(text)).toString('base64'),
-  concat: (...values) => values.flat() as Value,
-  empty: (value) => value === null || value === '' || (Array.isArray(value) && value.length === 0),
-  json: (value) => JSON.parse(String(value)),
-  length: (value) => (Array.isArray(value) ? value.length : String(value).length),
-  min: (...values) => Math.min(...values.map(Number)),
-  max: (...values) => Math.max(...values.map(Number)),
-  replace: (text, from, to) => String(text).replaceAll(String(from), String(to)),
-  split: (text, between) => String(text).split(String(between)),
-  string: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
-  take: (text, count) => String(text).slice(0, Number(count)),
-  toLower: (text) => String(text).toLowerCase(),
-  union: (...values) => values.reduce(merged),
-  uniqueString: () => uniqueText,
-};
-
-/** Lists without what is there twice; objects with what both have merged in turn. */
-function merged(left: Value, right: Value): Value {
-  if (Array.isArray(left) && Array.isArray(right)) return [...new Set([...left, ...right])];
-  if (!isObject(left) || !isObject(right)) return right;
-  const entries = Object.entries(right).map(([name, value]): [string, Value] => {
-    const before = left[name];
-    return [name, before === undefined ? value : merged(before, value)];
-  });
-  return { ...left, ...Object.fromEntries(entries) };
-}
-
-const isObject = (value: Value): value is { readonly [name: string]: Value } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Unknown);
-
-type Each = (value: Value) => Value;
-
-/** Functions that take functions. */
-const listCalls: Readonly<Record<string, (list: readonly Value[], ...each: readonly Each[]) => Value>> = {
-  map: (list, each = (value) => value) => list.map(each),
-  toObject: (list, name = (value) => value, each = (value) => value) =>
-    Object.fromEntries(list.map((value) => [String(name(value)), each(value)])),
-};
-
 function lambdaOf(node: Node, scope: Scope): Each {
   const [parameter, body] = [node.namedChildren[0]?.text ?? '', node.namedChildren.at(-1)];
   return (value) => (body === undefined ? null : evaluate(body, { ...scope, [parameter]: value }));
@@ -245,7 +185,7 @@ function lambdaOf(node: Node, scope: Scope): Each {
 function callOf(node: Node, scope: Scope): Value {
   const name = node.childForFieldName('function')?.text ?? '';
   const given = node.childForFieldName('arguments')?.namedChildren ?? [];
-  const [call, listCall] = [calls[name], listCalls[name]];
+  const [call, listCall] = [functions[name], listFunctions[name]];
   if (listCall !== undefined) {
     const list = given[0] === undefined ? null : evaluate(given[0], scope);
     const each = given.slice(1).map((lambda) => lambdaOf(lambda, scope));
