@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
-import { until } from '../support/until.ts';
+import { runAgentUntil, unheardConfiguration, waiting, waits } from './installed-agent.ts';
 import { type Ended, node, openPrivateMachine, type PrivateMachine } from './private-machine.ts';
 import { standInDeb, standInRpm, standInTree, writeSums } from './stand-in-packages.ts';
 
@@ -46,39 +46,19 @@ function nextOutbox(source: string): void {
 const state = '/var/lib/scheduled-events-bridge';
 const installed = async ({ run }: PrivateMachine): Promise<string> =>
   (await run('seb --version')).stdout.trim();
-const waiting = async ({ run }: PrivateMachine): Promise<number> =>
-  Number((await run('seb outbox list -o tsv | grep -c pending')).stdout);
 /** As a person types it, where the packages are. `sudo` is for a person: the tests are root already. */
 const type = ({ run }: PrivateMachine, block = ''): Promise<Ended> =>
   run(`set -e; sudo() { "$@"; }; cd ${packages}; PLACE=${packages}\n${block}`);
 
-/** A machine with a configured agent, an emulated metadata service, and a receiver that is never there. */
+/** A machine with a configuration, and no program yet. */
 async function configured(): Promise<PrivateMachine> {
   const machine = await openPrivateMachine(directory.path);
-  const emulate = [node, join(project, 'src/cli.ts'), 'emulate', 'imds', '--port', '0'];
-  const { url } = JSON.parse(await machine.start(emulate)) as { url: string };
-  const configuration = `# agent.yaml
-imds: { endpoint: "${url}" }
-sinks: { hook: { type: webhook, url: "https://127.0.0.1:9/", allowHttp: true, filter: { records: [agent] } } }
-status: { listen: "127.0.0.1:9464" }
-`;
+  const configuration = await unheardConfiguration(machine);
   await machine.run(
     'mkdir -p /etc/scheduled-events-bridge; cat > /etc/scheduled-events-bridge/agent.yaml',
     configuration,
   );
   return machine;
-}
-
-/** Runs the installed agent until `proof` holds, and stops it as systemd does. */
-async function runAgentUntil(
-  machine: PrivateMachine,
-  what: string,
-  proof: () => Promise<boolean>,
-): Promise<Ended> {
-  const agent = machine.run('seb agent & echo $! > /run/agent.pid; wait $!');
-  await until(what, proof);
-  await machine.run('kill -TERM "$(cat /run/agent.pid)"');
-  return agent;
 }
 
 test('every command of the page that can be run is run below', () => {
@@ -110,11 +90,13 @@ test('and so do the packages of the other kind', async () => {
 test('what waits is kept by an upgrade that changes the outbox, and an older program is kept from it', async () => {
   await using machine = await configured();
   await type(machine, 'sh install.sh --from "$PLACE" --version 1.0.0');
-  await runAgentUntil(machine, 'a delivery that waits', async () => (await waiting(machine)) > 0);
+  await runAgentUntil(machine, waits);
   const before = await waiting(machine);
   await type(machine, 'sh install.sh --from "$PLACE" --version 1.1.0');
-  await runAgentUntil(machine, 'one more', async () => (await waiting(machine)) > before);
+  await runAgentUntil(machine, waits);
   const after = await waiting(machine);
+  expect(before).toBeGreaterThan(0);
+  expect(after).toBeGreaterThan(before);
 
   const asked = await type(machine, ask);
   expect(asked.stderr).toContain('it is of another version of the agent');
@@ -126,7 +108,8 @@ test('what waits is kept by an upgrade that changes the outbox, and an older pro
 
   expect((await type(machine, setAside)).exitCode).toBe(0);
   expect(await installed(machine)).toBe('1.0.0');
-  await runAgentUntil(machine, 'a new outbox', async () => (await waiting(machine)) > 0);
+  await runAgentUntil(machine, waits);
+  expect(await waiting(machine)).toBe(before);
   expect((await type(machine, putBack)).exitCode).toBe(0);
   expect(await installed(machine)).toBe('1.1.0');
   expect(await waiting(machine)).toBe(after);
@@ -135,7 +118,7 @@ test('what waits is kept by an upgrade that changes the outbox, and an older pro
 test('forced back, the older agent watches, delivers nothing, leaves the file alone, and says so on every page', async () => {
   await using machine = await configured();
   await type(machine, 'sh install.sh --from "$PLACE" --version 1.1.0');
-  await runAgentUntil(machine, 'a delivery that waits', async () => (await waiting(machine)) > 0);
+  await runAgentUntil(machine, waits);
   const content = `node -e 'const { DatabaseSync } = require("node:sqlite");
     const file = new DatabaseSync("${state}/outbox.db", { readOnly: true });
     console.log(JSON.stringify([file.prepare("PRAGMA user_version").get(), file.prepare("SELECT * FROM delivery").all()]))'`.replace(
@@ -145,16 +128,13 @@ test('forced back, the older agent watches, delivers nothing, leaves the file al
   const before = (await machine.run(content)).stdout;
   expect(before).toContain('"user_version":3');
   await type(machine, deb?.split('\n')[1]);
-  const at = (path: string) => machine.run(`curl -s -w ' %{http_code}' http://127.0.0.1:9464${path}`);
-  let ready = '';
-  let metrics = '';
-  const ended = await runAgentUntil(machine, 'the fault', async () => {
-    ready = (await at('/readyz')).stdout;
-    metrics = (await at('/metrics')).stdout;
-    return ready.includes('outbox-unwritable');
-  });
-  expect(ready).toMatch(/ 503$/);
-  expect(metrics).toContain('seb_outbox_fault{fault="unavailable"} 1');
-  expect(ended.stderr).toContain('the outbox cannot be used: what happens is kept in memory');
+  const address = 'http://127.0.0.1:9464';
+  const meanwhile = `curl -s --retry 20 --retry-connrefused --retry-delay 1 ${address}/healthz
+    curl -s -w ' %{http_code}\\n' ${address}/readyz; curl -s ${address}/metrics`;
+  const { stdout, stderr } = await runAgentUntil(machine, 'the outbox cannot be used', meanwhile);
+  expect(stdout).toMatch(/outbox-unwritable.* 503\n/);
+  expect(stdout).toContain('seb_outbox_fault{fault="unavailable"} 1');
+  expect(stderr).toContain('what happens is kept in memory');
+  expect(stderr).not.toContain(waits);
   expect((await machine.run(content)).stdout).toBe(before);
 });

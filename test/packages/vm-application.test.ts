@@ -5,8 +5,8 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
-import { until } from '../support/until.ts';
-import { type Ended, node, openPrivateMachine, type PrivateMachine } from './private-machine.ts';
+import { runAgentUntil, unheardConfiguration, waiting, waits } from './installed-agent.ts';
+import { type Ended, openPrivateMachine, type PrivateMachine } from './private-machine.ts';
 import { standInDeb, standInTree, writeSums } from './stand-in-packages.ts';
 
 const project = fileURLToPath(new URL('../../', import.meta.url));
@@ -127,25 +127,16 @@ test('update goes forth and back, keeps the configuration where none came along,
 
 test('what was not delivered survives remove and install, and the configuration with it', async () => {
   await using machine = await openPrivateMachine(directory.path);
-  const emulator = await machine.start([node, join(project, 'src/cli.ts'), 'emulate', 'imds', '--port', '0']);
-  const { url } = JSON.parse(emulator) as { url: string };
-  const unreachable = `# agent.yaml
-imds: { endpoint: "${url}" }
-sinks: { hook: { type: webhook, url: "https://127.0.0.1:9/", allowHttp: true, filter: { records: [agent] } } }
-`;
+  const unreachable = await unheardConfiguration(machine);
   await act(machine, 'install', '1.0.0', unreachable);
-  const list = 'seb outbox list -o tsv | grep -c pending';
-  const agent = machine.run('seb agent & echo $! > /run/agent.pid; wait');
-  await until('a delivery that waits', async () => Number((await machine.run(list)).stdout) > 0);
-  await machine.run('kill -TERM "$(cat /run/agent.pid)"');
-  await agent;
-  const waiting = (await machine.run(list)).stdout;
-  expect(Number(waiting)).toBeGreaterThan(0);
+  await runAgentUntil(machine, waits);
+  const before = await waiting(machine);
+  expect(before).toBeGreaterThan(0);
   const removed = await act(machine, 'remove', '1.0.0');
   expect(removed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('are kept') });
   expect(await installed(machine)).toBe('');
   await act(machine, 'install', '1.0.0');
-  expect((await machine.run(list)).stdout).toBe(waiting);
+  expect(await waiting(machine)).toBe(before);
   expect(await inPlace(machine)).toBe(unreachable);
   expect((await act(machine, 'remove', '1.0.0')).exitCode).toBe(0);
 });
