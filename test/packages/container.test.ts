@@ -207,6 +207,7 @@ describe('on a node', () => {
       await until('ready', async () => (await probe('readinessProbe', agentPod)) === '200');
       expect(await probe('livenessProbe', agentPod)).toBe('200');
       if (turn === 1) await expectToBeConfined(running);
+      await expectToAnswer(agentPod, ['outbox', 'list'], volumes);
       await until('its record', () => recordsOf(volumes).length >= turn);
       await running.signal('TERM');
       expect(await running.ended(), running.output().stderr).toBe(0);
@@ -238,10 +239,18 @@ describe('on a node', () => {
     await until('ready', async () => (await probe('readinessProbe', consumerPod)) === '200');
     expect(await probe('livenessProbe', consumerPod)).toBe('200');
     await expectToBeConfined(running);
+    await expectToAnswer(consumerPod, ['events'], volumes);
     expect(statSync(join(volumes['trail'] ?? '', 'trail.db')).uid).toBe(65532);
     await running.signal('TERM');
     expect(await running.ended(), running.output().stderr).toBe(0);
   });
+
+  /** What a person asks with `kubectl exec`, beside the program. */
+  async function expectToAnswer(pod: IPodSpec, args: string[], volumes: Volumes): Promise<void> {
+    const container = { ...mainOf(pod), args };
+    const { exitCode, stderr } = await node.runContainer(configurationOf(pod, container, volumes));
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  }
 
   /** The kernel's word for what the process may do. */
   async function expectToBeConfined(running: RunningContainer): Promise<void> {
