@@ -33,14 +33,17 @@ function lineOf({ name, value, unit, baseline }: BenchResult): string {
 }
 
 const { values, positionals } = parseArgs({
-  options: { quick: { type: 'boolean', default: false } },
+  options: { quick: { type: 'boolean', default: false }, 'idle-seconds': { type: 'string' } },
   allowPositionals: true,
 });
+
+const idle = values['idle-seconds'];
+const idleSeconds = idle === undefined ? {} : { idleSeconds: Number(idle) };
 
 console.log(
   `Node ${process.version}, ${process.platform} ${process.arch}${values.quick ? ', quick: not to be quoted' : ''}`,
 );
 for (const [name, run] of await benches(positionals)) {
   console.log(`\n${name}`);
-  for (const result of await run({ quick: values.quick })) console.log(`  ${lineOf(result)}`);
+  for (const result of await run({ quick: values.quick, ...idleSeconds })) console.log(`  ${lineOf(result)}`);
 }

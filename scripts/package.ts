@@ -54,8 +54,8 @@ function readWish(words: readonly string[]): Wish | null {
 
 async function build({ plan, names }: Wish): Promise<void> {
   const isMeant = (name: string, tool?: string): boolean => {
-    if (names.length > 0) return names.includes(name);
-    if (tool === undefined || hasTool(tool)) return name !== 'image';
+    if (names.length > 0 || name === 'image') return names.includes(name);
+    if (tool === undefined || hasTool(tool)) return true;
     console.log(`${name}: left out, ${tool} is missing here`);
     return false;
   };

@@ -9,6 +9,8 @@ import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.t
 import { type ImdsEmulator, startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { until } from '../../test/support/until.ts';
 import { bundle } from '../build.ts';
+import { pathsOf, planOf } from '../package/artefacts.ts';
+import { buildExecutable } from '../package/executable.ts';
 import { type MeasuredProcess, startMeasured } from './measured-process.ts';
 import { type BenchOptions, type BenchResult, quantile } from './result.ts';
 
@@ -23,16 +25,19 @@ interface Contestant {
   commandFor(endpoint: string): readonly [command: string, ...args: string[]];
 }
 
-export async function run({ quick }: BenchOptions): Promise<readonly BenchResult[]> {
+export async function run({ quick, idleSeconds }: BenchOptions): Promise<readonly BenchResult[]> {
   if (process.platform !== 'linux') return [];
   const directory = mkdtempSync(join(tmpdir(), 'seb-bench-'));
   try {
     await bundle(join(directory, 'dist'));
+    const plan = planOf({ outDirectory: directory });
+    const { executable } = pathsOf(plan);
+    await buildExecutable(process.arch === 'arm64' ? 'linux-arm64' : 'linux-x64', executable, plan);
     await using hub = await startEventHubsEmulator();
     const { connectionString, eventHubName } = hub;
     const fleet = { type: 'eventhubs', connectionString, eventHubName };
-    const contestants = [...bare(), ...agents(directory, fleet)];
-    const idle = await idleFigures(contestants, quick ? 10 : 60);
+    const contestants = [...bare(), ...agents(directory, { fleet, executable })];
+    const idle = await idleFigures(contestants, idleSeconds ?? (quick ? 10 : 60));
     return [...idle, ...(await firstPolls(contestants, quick ? 3 : 15))];
   } finally {
     rmSync(directory, { recursive: true, force: true });
@@ -52,24 +57,29 @@ function bare(): readonly Contestant[] {
   return hasRequests ? [poller, python] : [poller];
 }
 
-function agents(directory: string, fleet: object): readonly Contestant[] {
+function agents(
+  directory: string,
+  { fleet, executable }: { readonly fleet: object; readonly executable: string },
+): readonly Contestant[] {
   const hook = { type: 'webhook', url: 'https://127.0.0.1:9/' };
-  const seb = join(directory, 'dist', 'seb.cjs');
-  const agent = (name: string, program: string, settings: object, label: string): Contestant => ({
+  const bundled = [process.execPath, join(directory, 'dist', 'seb.cjs')] as const;
+  const agent = (name: string, program: readonly [string, ...string[]], settings: object): Contestant => ({
     name,
     commandFor: (endpoint) => {
-      const file = join(directory, `${label}.json`);
+      const file = join(directory, `${name}.json`);
       const stateDir = mkdtempSync(join(directory, 'state-'));
       const usual = { stateDir, imds: { endpoint }, log: { level: 'silent' } };
       writeFileSync(file, JSON.stringify({ ...usual, ...settings }));
-      return [process.execPath, program, 'agent', '-c', file];
+      return [...program, 'agent', '-c', file];
     },
   });
   return [
-    agent('agent, a webhook', seb, { sinks: { hook } }, 'webhook'),
-    agent('agent, a webhook and a status page', seb, { sinks: { hook }, status: { listen: 0 } }, 'status'),
-    agent('agent, Event Hubs and a webhook', seb, { sinks: { fleet, hook } }, 'hub'),
-    agent('agent from source', source, { sinks: { fleet, hook } }, 'source'),
+    agent('executable, Event Hubs', [executable], { sinks: { fleet } }),
+    agent('executable, Event Hubs and a webhook', [executable], { sinks: { fleet, hook } }),
+    agent('bundle, a webhook', bundled, { sinks: { hook } }),
+    agent('bundle, a webhook and a status page', bundled, { sinks: { hook }, status: { listen: 0 } }),
+    agent('bundle, Event Hubs and a webhook', bundled, { sinks: { fleet, hook } }),
+    agent('agent from source', [process.execPath, source], { sinks: { fleet, hook } }),
   ];
 }
 

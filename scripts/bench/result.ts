@@ -11,6 +11,8 @@ export interface BenchResult {
 export interface BenchOptions {
   /** Short runs: to see that it works, not to quote. */
   readonly quick: boolean;
+  /** How long what does nothing is watched, s; what is usual unless given. */
+  readonly idleSeconds?: number;
 }
 
 /** What each file of this folder that measures something exports as `run`. */
