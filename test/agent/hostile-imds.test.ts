@@ -15,6 +15,7 @@ import { until } from '../support/until.ts';
 
 // Most of each test is waiting: they wait side by side.
 const test = each.concurrent;
+const patience = { timeout: 60_000 };
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const scheduled = readFileSync(
@@ -66,23 +67,27 @@ function sendWithoutEnd(response: http.ServerResponse, sent: { bytes: number }):
   more();
 }
 
-test('an answer without end is let go of after a few megabytes, and the next good one counts', async () => {
-  using directory = temporaryDirectory();
-  await using service = await openService();
-  await using agent = startAgent(directory.path, service.url);
-  await until('the event', () => agent.eventRecords().length === 1);
-  const sent = { bytes: 0, answers: 0 };
-  service.answer = (response) => {
-    sent.answers += 1;
-    sendWithoutEnd(response, sent);
-  };
-  await until('the source to fail', () => stateOf(agent) === 'failing', 15_000);
-  // It stops at 4 MiB; the rest is what was on its way.
-  expect(sent.bytes / sent.answers).toBeLessThan(16 * 1024 * 1024);
-  service.answer = (response) => void response.end(scheduled);
-  await until('the source to be well', () => stateOf(agent) === 'fresh', 15_000);
-  expect(agent.eventRecords()).toHaveLength(1);
-});
+test(
+  'an answer without end is let go of after a few megabytes, and the next good one counts',
+  patience,
+  async () => {
+    using directory = temporaryDirectory();
+    await using service = await openService();
+    await using agent = startAgent(directory.path, service.url);
+    await until('the event', () => agent.eventRecords().length === 1);
+    const sent = { bytes: 0, answers: 0 };
+    service.answer = (response) => {
+      sent.answers += 1;
+      sendWithoutEnd(response, sent);
+    };
+    await until('the source to fail', () => stateOf(agent) === 'failing', 30_000);
+    // It stops at 4 MiB; the rest is what was on its way.
+    expect(sent.bytes / sent.answers).toBeLessThan(16 * 1024 * 1024);
+    service.answer = (response) => void response.end(scheduled);
+    await until('the source to be well', () => stateOf(agent) === 'fresh', 30_000);
+    expect(agent.eventRecords()).toHaveLength(1);
+  },
+);
 
 test.each([
   ['JSON that is nested a million deep', `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`],
@@ -90,18 +95,18 @@ test.each([
   ['no text at all', Buffer.from([0xff, 0xfe, 0x00, 0xd8, 0x80])],
   ['a page of a portal', '<html><script>alert(1)</script></html>'],
   ['the prototype of everything', '{"__proto__":{"eventId":"x"},"DocumentIncarnation":1}'],
-])('%s is no document, and ends nothing', async (_, body) => {
+])('%s is no document, and ends nothing', patience, async (_, body) => {
   using directory = temporaryDirectory();
   await using service = await openService();
   await using agent = startAgent(directory.path, service.url);
   await until('the event', () => agent.eventRecords().length === 1);
   service.answer = (response) => void response.end(body);
   const before = service.requests.length;
-  await until('three polls', () => service.requests.length > before + 2, 15_000);
+  await until('three polls', () => service.requests.length > before + 2, 30_000);
   service.answer = (response) => void response.end(scheduled);
   const isFresh = () =>
     agent.log.lines.findLast(({ message }) => message.startsWith('source'))?.fields['state'];
-  await until('the source to be well', () => isFresh() === 'fresh', 15_000);
+  await until('the source to be well', () => isFresh() === 'fresh', 30_000);
   expect(agent.eventRecords().map(({ data }) => data.transition)).toEqual(['scheduled']);
 });
 
@@ -120,7 +125,7 @@ test('a redirect to another place is not followed', async () => {
 const steering = '\u001b[2J\u009b2J\u202e\u2028\n\u0007';
 const unseen = /(?!\n)[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-test('what it says steers no terminal through the log, and begins no line of its own', async () => {
+test('what it says steers no terminal through the log, and begins no line of its own', patience, async () => {
   using directory = temporaryDirectory();
   await using imds = await startImdsEmulator();
   const evil = JSON.parse(scheduled);
@@ -141,7 +146,7 @@ test('what it says steers no terminal through the log, and begins no line of its
   await using agent = startNode([cli, 'agent', '-c', file]);
   const written = () => readFileSync(join(directory.path, 'out.jsonl'), 'utf8').includes('.event.');
   await agent.until('delivered');
-  await until('the event to be written down', written, 15_000);
+  await until('the event to be written down', written, 30_000);
   agent.child.kill('SIGTERM');
   expect(await agent.ended()).toBe(0);
   const log = agent.output().stderr;

@@ -20,11 +20,11 @@ describe('an agent that lives through', () => {
       await using imds = await startImdsEmulator({ vms: scaleSetVms(3), speed: speeds[name] ?? 1_000 });
       const [, second] = imds.vms;
       await using agent = startAgent(directory.path, imds.endpointOf(second?.name ?? ''));
-      await until('the first poll', () => imds.requests.length > 1, 15_000);
+      await until('the first poll', () => imds.requests.length > 1, 30_000);
       await imds.play(await loadScenario(name, imds.vms));
       const isOver = () =>
         agent.eventRecords().some(({ data }) => /completed|canceled/.test(data.transition));
-      await until('the end of an event', isOver, 15_000);
+      await until('the end of an event', isOver, 30_000);
       await agent.stop();
       expect(imds.requests.length).toBeGreaterThan(3);
       expect([...new Set(imds.requests.map(({ method }) => method))]).toEqual(['GET']);
