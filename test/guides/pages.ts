@@ -29,7 +29,7 @@ export const guidePages = (): readonly string[] =>
   ].toSorted();
 
 const block =
-  /(?:^<!-- (?:runs in (\S+)|not run here: ([^\n]*)) -->\n)?^```(?:sh|powershell)\n([\s\S]*?)^```$/gm;
+  /(?:^<!-- (?:runs in (\S+)|not run here: ([^\n]*)) -->\n\n?)?^```(?:sh|powershell)\n([\s\S]*?)^```$/gm;
 
 /** The shell blocks of a page, in order. */
 export const shellBlocks = (page: string): ShellBlock[] =>
