@@ -1,21 +1,24 @@
 // Finds the Node that goes into an executable, and makes sure that it is the very one that was recorded.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BuildPlan, PackagingError, pathsOf, projectRoot } from './artefacts.ts';
 import { runTool } from './tools.ts';
 
-export type Platform = 'linux-x64' | 'linux-arm64' | 'win-x64';
+export const platforms = ['linux-x64', 'linux-arm64', 'win-x64'] as const;
+export type Platform = (typeof platforms)[number];
 
-interface Recorded {
+export interface Recorded {
   readonly version: string;
   readonly sha512: Readonly<Record<Platform, string>>;
 }
 
-const recordPath = join(projectRoot, 'infra/packages/node-binaries.json');
+export const recordPath = join(projectRoot, 'infra/packages/node-binaries.json');
 export const nodeLicensePath = join(projectRoot, 'infra/packages/NODE-LICENSE.txt');
 
-const binaryName = (platform: Platform): string => (platform === 'win-x64' ? 'node.exe' : 'node');
+/** Of the binary in npm's package, unpacked. */
+export const binaryPath = (platform: Platform): string =>
+  platform === 'win-x64' ? 'package/bin/node.exe' : 'package/bin/node';
 
 /**
  * Finds a Node for a platform: the one given, the one that npm installed here, or the one in npm's package for the
@@ -44,30 +47,40 @@ function checkedVersion(path: string): string {
   return path;
 }
 
-/** Npm's package for one platform, kept between builds; npm checks it against the registry's own digest. */
+/** Npm's package for one platform, kept between builds. */
 function fetched(platform: Platform, plan: BuildPlan): string {
   const { version } = recorded();
   const folder = join(pathsOf(plan).cache, `node-${platform}-${version}`);
-  const path = join(folder, 'package/bin', binaryName(platform));
-  if (existsSync(path)) return path;
-  mkdirSync(folder, { recursive: true });
-  runTool('npm', ['pack', '--silent', '--pack-destination', folder, `node-${platform}@${version}`]);
-  runTool('tar', ['-xzf', join(folder, `node-${platform}-${version}.tgz`), '-C', folder, '--no-same-owner']);
+  const path = join(folder, binaryPath(platform));
+  if (!existsSync(path)) fetchNode(platform, version, folder);
   return path;
+}
+
+/** Unpacks npm's package for a platform into a folder; npm checks it against the registry's own digest. */
+export function fetchNode(platform: Platform, version: string, folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  // For npm, what it packs comes from an address, which the project's .npmrc forbids; here a digest follows.
+  const options = ['--loglevel=error', '--allow-remote=all', '--pack-destination', folder];
+  runTool('npm', ['pack', ...options, `node-${platform}@${version}`]);
+  const archive = join(folder, `node-${platform}-${version}.tgz`);
+  runTool('tar', ['-xzf', archive, '-C', folder, '--no-same-owner']);
+  rmSync(archive);
 }
 
 function checkDigest(path: string, platform: Platform): void {
   const { version, sha512 } = recorded();
   if (process.versions.node !== version)
     throw new PackagingError(
-      `this is Node ${process.versions.node}, and ${recordPath} records ${version}: see infra/packages/README.md`,
+      `this is Node ${process.versions.node}, and infra/packages/node-binaries.json records ${version}: see the README there`,
     );
   if (!existsSync(path)) throw new PackagingError(`there is no Node at ${path}: run "npm ci"`);
-  const digest = createHash('sha512').update(readFileSync(path)).digest('hex');
-  if (digest !== sha512[platform])
+  if (digestOf(path) !== sha512[platform])
     throw new PackagingError(
       `${path} is not the Node ${version} that infra/packages/node-binaries.json records`,
     );
 }
+
+export const digestOf = (path: string): string =>
+  createHash('sha512').update(readFileSync(path)).digest('hex');
 
 const recorded = (): Recorded => JSON.parse(readFileSync(recordPath, 'utf8')) as Recorded;
