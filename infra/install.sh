@@ -281,7 +281,19 @@ put_in_tree() {
   done <"$work/files"
   cp "$work/files" "/usr/lib/$name/files" || return 1 # what to remove some day
   mkdir -p "$settings/credentials" && chmod 0700 "$settings/credentials" || return 1
+  fit_to_systemd || return 1
   if [ -d /run/systemd/system ]; then systemctl daemon-reload && systemctl try-restart "$name-*.service"; fi
+}
+
+# Systemd before 251 cannot load a folder of credentials; the packages bring the same drop-in by themselves.
+fit_to_systemd() {
+  number=$(systemctl --version 2>/dev/null | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
+  for kind in agent consumer; do
+    folder=/etc/systemd/system/$name-$kind.service.d
+    rm -f "$folder/older-systemd.conf"
+    if [ "${number:-251}" -ge 251 ]; then continue; fi
+    mkdir -p "$folder" && ln -sf "/usr/lib/$name/older-systemd.conf" "$folder/older-systemd.conf" || return 1
+  done
 }
 
 # Keeps two packages: the one that is installed now, and the one before.
