@@ -1,4 +1,5 @@
 // infra/install.sh, run for real as root on a copy-on-write view of this machine, from a real server with TLS.
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -74,6 +75,12 @@ async function refuses(on: Machine, options: string, sentence: string | RegExp, 
   expect(ended).toMatchObject({ exitCode, stdout: '' });
   expect(await on.state()).toBe(before);
 }
+
+test('shellcheck has nothing to say about the installer and the VM Application', () => {
+  const scripts = [script, join(script, '../vm-application/manage.sh')];
+  const { stdout, status } = spawnSync('shellcheck', scripts, { encoding: 'utf8' });
+  expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
+});
 
 test('a verified package is installed and nothing is started; the same again changes nothing', async () => {
   await using on = await machine();
