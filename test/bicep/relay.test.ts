@@ -147,6 +147,13 @@ describe('a text from outside', () => {
     }
   });
 
+  it('is read as it was written, backslashes and all', async () => {
+    const Description = String.raw`C:\new \*x\* \\[a](b)\\ 100% a_b {c} | 'd' > "e" & f`;
+    const { message } = await relayed(lastRecord([{ events: [announced({ Description })] }]));
+    const shown = textsIn(message === null ? null : cardIn(message)).map(unescaped);
+    expect(shown).toContain(`Azure says: ${Description}`);
+  });
+
   it('makes no card larger than Teams takes, however long all texts are', async () => {
     const long = '維*'.repeat(5_000);
     const record = structuredClone(lastRecord([{ events: [announced()] }])) as unknown as LooseRecord;

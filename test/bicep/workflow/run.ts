@@ -92,8 +92,9 @@ async function runOne(name: string, action: Action, state: State): Promise<strin
       headers = {},
     } = inputs as { statusCode: unknown; body: unknown; headers?: Json };
     state.answers.push({ status: statusCode, body, headers });
-  } else if (action.type === 'Terminate') state.failed = true;
-  else if (action.type !== 'Compose') throw new ExpressionFault(`no such action: ${action.type}`);
+  } else if (action.type === 'Terminate') {
+    state.failed = (inputs as { runStatus: unknown }).runStatus === 'Failed';
+  } else if (action.type !== 'Compose') throw new ExpressionFault(`no such action: ${action.type}`);
   return 'Succeeded';
 }
 
