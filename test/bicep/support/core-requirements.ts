@@ -229,4 +229,38 @@ export const coreRequirements: readonly Requirement[] = [
       'properties.template.scale.rules.0.custom.metadata.unprocessedEventThreshold': '64',
     },
   },
+  {
+    path: moduleNamed('alerts'),
+    resource: 'metricRules',
+    given: { withCapture: false, consumerResourceId: '', namespaceResourceId: '/hub', silenceWindow: 'PT6H' },
+    facts: {
+      '3.properties.scopes': ['/hub'],
+      '3.properties.windowSize': 'PT6H',
+      '3.properties.evaluationFrequency': 'PT1H',
+      '3.properties.autoMitigate': true,
+      '3.properties.criteria.allOf.0.metricNamespace': 'Microsoft.EventHub/namespaces',
+      '3.properties.criteria.allOf.0.metricName': 'IncomingMessages',
+      '3.properties.criteria.allOf.0.timeAggregation': 'Total',
+      '3.properties.criteria.allOf.0.operator': 'LessThan',
+      '3.properties.criteria.allOf.0.threshold': 1,
+    },
+  },
+  {
+    path: moduleNamed('audit-watch'),
+    resource: 'protectionChanged',
+    given: { accountResourceId: '/account' },
+    facts: {
+      location: 'global',
+      'properties.scopes': ['/account'],
+      'properties.condition.allOf.0': { field: 'category', equals: 'Administrative' },
+      'properties.condition.allOf.1': { field: 'status', equals: 'Succeeded' },
+      'properties.condition.allOf.2.field': 'operationName',
+    },
+  },
+  {
+    path: moduleNamed('private-endpoints'),
+    resource: 'links',
+    given: { zoneNames: ['zone'], virtualNetworkResourceId: '/network' },
+    facts: { '0.properties': { registrationEnabled: false, virtualNetwork: { id: '/network' } } },
+  },
 ];

@@ -203,4 +203,27 @@ export const plantedHardening: readonly Planted[] = [
     "kind: 'Linux'",
     /kind is "Linux"/,
   ],
+  [
+    'a role of nobody',
+    moduleNamed('registry-role'),
+    '    principalId: principalId\n',
+    '',
+    /pulls has no properties.principalId/,
+  ],
+  ['a resource without a name', checkpoints, "  name: 'default'\n", '', /blobService has no name/],
+  [
+    'a log that goes nowhere',
+    audit,
+    '    workspaceId: workspaceResourceId\n',
+    '',
+    /has no properties.workspaceId/,
+  ],
+  ['an alert rule that is off', moduleNamed('audit-watch'), 'enabled: true', 'enabled: false', /is off/],
+  [
+    'an alert rule without its window',
+    moduleNamed('alerts'),
+    '    window: silenceWindow\n',
+    '',
+    /metricRules: 3.properties.windowSize/,
+  ],
 ];

@@ -1,6 +1,6 @@
 // Whether the files fit together: symbols, functions, modules with their parameters and outputs.
 import type { Node } from 'web-tree-sitter';
-import { lineOf, nodesIn, propertyName, propertyOf } from './grammar.ts';
+import { lineOf, propertyName, propertyOf } from './grammar.ts';
 import {
   type Declaration,
   declarationsIn,
@@ -204,10 +204,12 @@ export const isRequired = ({ node }: Declaration): boolean => {
 /** Modules whose output is asked for by a name that it does not have. */
 function outputReferenceFaults(project: Project, path: string): Fault[] {
   const modules = new Map(declarationsIn(project, path).modules.map((module) => [module.name, module]));
-  return [...nodesIn(rootIn(project, path))].flatMap((node) => {
+  if (modules.size === 0) return [];
+  const members = rootIn(project, path).descendantsOfType('member_expression');
+  return members.flatMap((node) => {
     const match = /^(\w+)(?:\[[^\]]*\])?\.\??outputs\.\??(\w+)$/.exec(node.text);
     const module = modules.get(match?.[1] ?? '');
-    if (node.type !== 'member_expression' || module === undefined) return [];
+    if (module === undefined) return [];
     const file = moduleFileOf(path, module);
     const outputs = project.has(file) ? declarationsIn(project, file).outputs : [];
     if (outputs.some(({ name }) => name === match?.[2])) return [];
