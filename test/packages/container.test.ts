@@ -292,7 +292,7 @@ describe('on a node', () => {
       },
     };
     writeFileSync(join(place, 'config/agent.yaml'), JSON.stringify(settings));
-    secretFile(join(place, 'credentials/hook.url'), `${emulator}/no-receiver`);
+    secretFile(agentPod, join(place, 'credentials/hook.url'), `${emulator}/no-receiver`);
     return volumesIn(place);
   }
 
@@ -301,10 +301,9 @@ describe('on a node', () => {
     for (const each of ['config', 'trail', 'credentials']) mkdirSync(join(place, each), { recursive: true });
     const hub = { connectionString: { credential: 'hub' }, eventHubName: 'scheduled-events' };
     writeFileSync(join(place, 'config/consumer.yaml'), JSON.stringify({ ...configOf('consumer.yaml'), hub }));
-    secretFile(join(place, 'credentials/hub'), connectionString);
+    secretFile(consumerPod, join(place, 'credentials/hub'), connectionString);
     // As the kubelet leaves a disk for a pod with `fsGroup`.
-    execFileSync('chown', ['0:65532', join(place, 'trail')]);
-    chmodSync(join(place, 'trail'), 0o2770);
+    giveToGroup(consumerPod, join(place, 'trail'), 0o2770);
     return volumesIn(place);
   }
 
@@ -312,10 +311,15 @@ describe('on a node', () => {
     Object.fromEntries(readdirSync(place).map((name) => [name, join(place, name)]));
 
   /** As the kubelet writes it for `defaultMode: 0440` and `fsGroup`. */
-  function secretFile(path: string, text: string): void {
+  function secretFile(pod: IPodSpec, path: string, text: string): void {
     writeFileSync(path, text);
-    execFileSync('chown', ['0:65532', path]);
-    chmodSync(path, 0o440);
+    giveToGroup(pod, path, 0o440);
+  }
+
+  /** What belongs to a volume that counts with `fsGroup`: of root, unless the pod says which group. */
+  function giveToGroup(pod: IPodSpec, path: string, mode: number): void {
+    execFileSync('chown', [`0:${pod.securityContext?.fsGroup ?? 0}`, path]);
+    chmodSync(path, mode);
   }
 });
 
