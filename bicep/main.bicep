@@ -564,9 +564,6 @@ param relayCallerIpRanges string[] = []
 @description('Address ranges (CIDR) from which the relay’s run history can be read, by those who may; any when empty.')
 param relayHistoryIpRanges string[] = []
 
-@description('Keeps the records out of the relay’s run history, which then tells no more than when which step failed.')
-param relayHidesRecords bool = true
-
 var deploysRelay = !empty(teamsWorkflowUrl)
 
 module relay 'modules/relay.bicep' = if (deploysRelay) {
@@ -582,7 +579,6 @@ module relay 'modules/relay.bicep' = if (deploysRelay) {
     minimumSeverity: relayMinimumSeverity
     allowedCallerIpRanges: relayCallerIpRanges
     runHistoryReaderIpRanges: relayHistoryIpRanges
-    hideRecordsInRunHistory: relayHidesRecords
     enableAlerts: enableAlerts
     alertActionGroupResourceIds: alerts.?outputs.actionGroupResourceIds ?? []
     workspaceResourceId: logs.outputs.workspaceResourceId

@@ -29,9 +29,6 @@ param allowedCallerIpRanges string[] = []
 @description('Address ranges (CIDR) from which people with the right to do so may read the run history; any when empty.')
 param runHistoryReaderIpRanges string[] = []
 
-@description('Keeps the records themselves out of the run history, which then tells no more than when which step failed.')
-param hideRecordsInRunHistory bool = true
-
 @description('Transitions that are posted; all when empty.')
 param transitions ('scheduled' | 'updated' | 'started' | 'completed' | 'canceled')[] = []
 
@@ -108,30 +105,13 @@ var callerPolicies = toObject(callerPrincipalIds, id => 'caller-${id}', id => {
   ]
 })
 
-var hiddenRecords = hideRecordsInRunHistory
-  ? {
-      triggers: {
-        record: {
-          runtimeConfiguration: {
-            // What reads a hidden output is hidden, too.
-            secureData: {
-              properties: [
-                'outputs'
-              ]
-            }
-          }
-        }
-      }
-    }
-  : {}
-
 resource workflow 'Microsoft.Logic/workflows@2019-05-01' = {
   name: '${prefix}-relay'
   location: location
   tags: tags
   properties: {
     state: 'Enabled'
-    definition: union(loadJsonContent('../relay/workflow.json'), hiddenRecords)
+    definition: loadJsonContent('../relay/workflow.json')
     parameters: {
       teamsWorkflowUrl: {
         value: teamsWorkflowUrl

@@ -19,21 +19,31 @@ const allDone = (...actions: readonly string[]): Json => ({
   runAfter: Object.fromEntries(actions.map((action) => [action, ['Succeeded']])),
 });
 
+// Records name machines and what befalls them: the run history is open to more people than the trail. What hides its
+// inputs does not hide its outputs by that; of Compose there is nothing but inputs to hide.
+// Source: learn.microsoft.com, "Secure access and data in Azure Logic Apps", on secure inputs and outputs.
+const hidden = (...sides: readonly string[]): Json => ({
+  runtimeConfiguration: { secureData: { properties: sides } },
+});
+
 const compose = (inputs: unknown, order: Json = { runAfter: {} }): Json => ({
   type: 'Compose',
   inputs,
+  ...hidden('inputs'),
   ...order,
 });
 
 const select = (from: string, item: unknown, order: Json): Json => ({
   type: 'Select',
   inputs: { from, select: item },
+  ...hidden('inputs', 'outputs'),
   ...order,
 });
 
 const filter = (from: string, where: string, order: Json): Json => ({
   type: 'Query',
   inputs: { from, where },
+  ...hidden('inputs', 'outputs'),
   ...order,
 });
 
@@ -116,7 +126,7 @@ const postActions = (): Json => ({
     // A 202 with a place to ask at is an answer, not a question.
     operationOptions: 'DisableAsyncPattern',
     // The address is a secret, and what Teams answers may quote it.
-    runtimeConfiguration: { secureData: { properties: ['inputs', 'outputs'] } },
+    ...hidden('inputs', 'outputs'),
     ...after('Message'),
   },
   Answer_posted: answer(200, 'posted', after('Post_to_Teams')),
@@ -165,6 +175,7 @@ export const workflowDefinition = (): Json => ({
       inputs: { method: 'POST', schema: triggerSchema() },
       // Without it the schema only feeds the designer.
       operationOptions: 'EnableSchemaValidation',
+      ...hidden('outputs'),
     },
   },
   actions: {

@@ -6,7 +6,7 @@ import { fixtureText } from '../support/documents.ts';
 import { pageText } from '../support/markdown.ts';
 import { sinkTypes } from '../support/sink-kinds.ts';
 import { projectRoot } from '../support/source-files.ts';
-import { at, bodyOf, scopeOf, type Value } from './support/evaluate.ts';
+import { at, bodyOf } from './support/evaluate.ts';
 import { declared, readProject } from './support/project.ts';
 import { moduleNamed } from './support/requirement.ts';
 
@@ -73,7 +73,7 @@ describe('the relay', () => {
     readonly triggers: object;
   };
 
-  it('is given each parameter that its definition has, and hides what its trigger hands on', () => {
+  it('is given each parameter that its definition has', () => {
     const body = bodyOf(project, relay, 'workflow', {
       callerPrincipalIds: [],
       eventTypes: [],
@@ -82,16 +82,6 @@ describe('the relay', () => {
     expect(Object.keys(Object(at(body, 'properties', 'parameters'))).toSorted()).toEqual(
       Object.keys(definition.parameters).toSorted(),
     );
-    const hidden = (hideRecordsInRunHistory: boolean): Value => {
-      const scope = scopeOf(project, relay, { hideRecordsInRunHistory });
-      const value = scope['hiddenRecords'];
-      return typeof value === 'function' ? value() : (value ?? null);
-    };
-    expect(Object.keys(Object(at(hidden(true), 'triggers')))).toEqual(Object.keys(definition.triggers));
-    expect(at(hidden(true), 'triggers', 'record', 'runtimeConfiguration', 'secureData')).toEqual({
-      properties: ['outputs'],
-    });
-    expect(hidden(false)).toEqual({});
   });
 
   it('is called by the name of its trigger, without a signature', () => {

@@ -153,6 +153,32 @@ describe('the workflow', () => {
   });
 });
 
+describe('the run history', () => {
+  const sidesOf = (action: object) =>
+    (action as { runtimeConfiguration?: { secureData: { properties: readonly string[] } } })
+      .runtimeConfiguration?.secureData.properties ?? [];
+  const wanted: Readonly<Record<string, readonly string[]>> = {
+    Compose: ['inputs'],
+    Http: ['inputs', 'outputs'],
+    Query: ['inputs', 'outputs'],
+    Select: ['inputs', 'outputs'],
+  };
+
+  it('shows no record and no card', () => {
+    for (const [name, action] of Object.entries(actionsIn(definition.actions)))
+      expect(sidesOf(action), name).toEqual(wanted[action.type] ?? []);
+    expect(sidesOf(definition.triggers['record'] ?? {})).toEqual(['outputs']);
+  });
+
+  it('shows of what is not hidden no more than the id of the record and the status of Teams', () => {
+    const open = Object.values(actionsIn(definition.actions)).filter(
+      ({ type }) => wanted[type] === undefined,
+    );
+    const read = open.flatMap(({ inputs }) => expressionsIn(inputs).flatMap(recordPathsIn));
+    expect([...new Set(read)]).toEqual(['id']);
+  });
+});
+
 const hidden = { secureData: { properties: ['inputs', 'outputs'] } };
 
 type Actions = Definition['actions'];
