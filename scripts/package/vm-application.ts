@@ -1,10 +1,10 @@
 // Packs deb, rpm and their scripts as one archive: an application of an Azure Compute Gallery is one file.
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
 import { type BuildPlan, packageName, pathsOf, projectRoot } from './artefacts.ts';
 import { writeChecksums } from './checksums.ts';
-import { layOut } from './payload.ts';
+import { layOut, type PayloadEntry } from './payload.ts';
 import { packFolder } from './tar.ts';
 
 const source = join(projectRoot, 'infra/vm-application');
@@ -22,15 +22,14 @@ export async function buildVmApplication(plan: BuildPlan): Promise<string> {
         ['.deb', '.rpm'].includes(extname(name)) &&
         new RegExp(`^${packageName}[-_]${version}[-_]`).test(name),
     );
-    for (const name of packages) copyFileSync(join(outDirectory, name), join(work, name));
-    writeChecksums({ ...plan, outDirectory: work });
     const own = readdirSync(source).filter((name) => extname(name) === '.sh');
     const scripts = [...own.map((name) => join(source, name)), installer];
-    const entries = scripts.map((path) => ({
-      ...{ path: basename(path), mode: 0o755, kind: 'file' as const },
-      source: { path },
-    }));
+    const entries = [
+      ...packages.map((name) => entry(join(outDirectory, name), 0o644)),
+      ...scripts.map((path) => entry(path, 0o755)),
+    ];
     layOut(entries, work, plan);
+    chmodSync(writeChecksums({ ...plan, outDirectory: work }), 0o644);
     // The packages are compressed already.
     await packFolder(work, vmapp, { ...plan, compression: 'quick' });
     return vmapp;
@@ -38,3 +37,8 @@ export async function buildVmApplication(plan: BuildPlan): Promise<string> {
     rmSync(work, { recursive: true, force: true });
   }
 }
+
+const entry = (path: string, mode: number): PayloadEntry => ({
+  ...{ path: basename(path), mode, kind: 'file' },
+  source: { path },
+});

@@ -1,10 +1,11 @@
 // Whether the archives can be unpacked by the usual tools, and hold what installing by hand and on Windows needs.
 import { spawnSync } from 'node:child_process';
 import { linkSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildArchive } from '../../scripts/package/archive.ts';
 import { pathsOf, planOf } from '../../scripts/package/artefacts.ts';
+import { buildVmApplication } from '../../scripts/package/vm-application.ts';
 import { packWindows } from '../../scripts/package/windows.ts';
 import { zipOf } from '../../scripts/package/zip.ts';
 import { version } from '../../src/version.ts';
@@ -100,4 +101,28 @@ it('puts seb.exe, its licences and all of infra/windows into the zip for Windows
   expect(names.toSorted()).toEqual(
     ['seb.exe', 'LICENSES.txt', ...scripts].map((name) => folder + name).toSorted(),
   );
+});
+
+it('puts the packages of every architecture and what installs them into one archive for a gallery', async () => {
+  const plan = planOf({ outDirectory: join(directory.path, 'vmapp'), compression: 'quick' });
+  mkdirSync(plan.outDirectory);
+  const packages = (['x64', 'arm64'] as const).flatMap((architecture) => {
+    const { deb, rpm } = pathsOf({ ...plan, architecture });
+    return [deb, rpm];
+  });
+  for (const path of packages) writeFileSync(path, path);
+  writeFileSync(join(plan.outDirectory, 'scheduled-events-bridge_0.9.0_amd64.deb'), 'an older one');
+  const archive = await buildVmApplication(plan);
+  const names = run('tar', '-tzf', archive)
+    .trim()
+    .split('\n')
+    .map((name) => basename(name));
+  expect(names.toSorted()).toEqual(
+    ['.', 'install.sh', 'manage.sh', 'SHA256SUMS', ...packages.map((path) => basename(path))].toSorted(),
+  );
+  run('tar', '-xzf', archive, '-C', plan.outDirectory);
+  expect(run('sh', '-c', `cd '${plan.outDirectory}' && sha256sum --check --strict --quiet SHA256SUMS`)).toBe(
+    '',
+  );
+  expect(run('stat', '-c', '%a', join(plan.outDirectory, 'manage.sh'))).toBe('755\n');
 });
