@@ -18,6 +18,7 @@ export const agent = defineCommand({
     'SIGTERM and SIGINT let the attempt in hand finish and end the agent within 10 seconds; events are watched until then.',
     'SIGHUP reads the configuration file anew. A changed one is taken up without a gap in watching; one with a fault is refused in the log, and the agent goes on with the one before; with an unchanged one the files of file sinks are opened anew, as after a rotation, and suspended sinks try again.',
     'A secret given as { file: PATH } is read at every use: a new one needs no restart, and a sink that was suspended for the old one tries again within seconds.',
+    'As a service of systemd (Type=notify) it says when it is ready, how it stands, and to the watchdog only while its watch goes on.',
     'With the setting "status" the agent answers /healthz, /readyz and /metrics on 127.0.0.1:9464. Without it, nothing listens.',
     'Every setting: "seb config docs". What a file comes to: "seb config show -c FILE". Whether it works: "seb check -c FILE".',
   ],

@@ -20,6 +20,7 @@ export const consumer = defineCommand({
   notes: [
     'It reads every partition from where the trail ends, from the oldest event on at the first start, and stores what it cannot read as well.',
     'SIGTERM and SIGINT let the batch in hand finish and end the consumer within 10 seconds. Whatever ends it, the next start goes on without a hole and without a double.',
+    'As a service of systemd (Type=notify) it says when it is ready, how it stands, and to the watchdog only while its reading goes on.',
     'With the setting "status" the consumer answers /healthz, /readyz and /metrics on 127.0.0.1:9465. Without it, nothing listens.',
     'What the trail holds: "seb events". Every setting: "seb config docs --program consumer".',
   ],
