@@ -30,6 +30,9 @@ param tagValue string = 'install'
 ])
 param effect string = 'AuditIfNotExists'
 
+@description('Whether tagged scale sets whose model lacks the application are reported, too. They are never changed.')
+param reportScaleSets bool = true
+
 @description('Resource ids of resource groups and VMs that the policy leaves alone.')
 param excludedScopes string[] = []
 
@@ -151,13 +154,14 @@ resource onVms 'Microsoft.Authorization/policyDefinitions@2025-01-01' = {
   }
 }
 
-// Instances of a uniform scale set are no VMs, and its applications stand in its model alone: putting one there by policy
-// would replace the whole list, and do nothing for the instances until they are upgraded. So this one only tells.
-resource onUniformScaleSets 'Microsoft.Authorization/policyDefinitions@2025-01-01' = {
+// The applications of a scale set stand in its model, as a list: putting one there by policy would mean to write the model
+// of somebody else's scale set anew, and do nothing for its instances until they are upgraded. So this one only tells.
+// Instances of flexible scale sets are VMs, and get theirs from the policy above.
+resource onScaleSets 'Microsoft.Authorization/policyDefinitions@2025-01-01' = if (reportScaleSets) {
   name: '${prefix}-audit-scale-sets'
   properties: {
-    displayName: 'Scheduled Events Bridge: tagged uniform scale sets have the agent'
-    description: 'Finds uniform scale sets with a tag whose model lacks the VM application scheduled-events-bridge.'
+    displayName: 'Scheduled Events Bridge: tagged scale sets have the agent in their model'
+    description: 'Finds scale sets with a tag whose model lacks the VM application scheduled-events-bridge.'
     policyType: 'Custom'
     mode: 'Indexed'
     metadata: {
@@ -171,10 +175,6 @@ resource onUniformScaleSets 'Microsoft.Authorization/policyDefinitions@2025-01-0
           {
             field: 'type'
             equals: 'Microsoft.Compute/virtualMachineScaleSets'
-          }
-          {
-            field: 'Microsoft.Compute/virtualMachineScaleSets/orchestrationMode'
-            notEquals: 'Flexible'
           }
           isTagged
         ]
@@ -235,11 +235,11 @@ resource installs 'Microsoft.Authorization/policyAssignments@2025-01-01' = {
   }
 }
 
-resource audits 'Microsoft.Authorization/policyAssignments@2025-01-01' = {
+resource audits 'Microsoft.Authorization/policyAssignments@2025-01-01' = if (reportScaleSets) {
   name: '${prefix}-audit-sets'
   properties: {
-    displayName: 'Scheduled Events Bridge: uniform scale sets have the agent'
-    policyDefinitionId: onUniformScaleSets.id
+    displayName: 'Scheduled Events Bridge: scale sets have the agent in their model'
+    policyDefinitionId: onScaleSets.id
     notScopes: excludedScopes
     parameters: assigned
     nonComplianceMessages: [

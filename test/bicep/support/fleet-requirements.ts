@@ -142,11 +142,11 @@ const installation: readonly Requirement[] = [
   },
   {
     path: 'bicep/install-policy.bicep',
-    resource: 'onUniformScaleSets',
+    resource: 'onScaleSets',
     facts: {
       [`${rule}.then.effect`]: 'auditIfNotExists',
-      [`${rule}.if.allOf.1.notEquals`]: 'Flexible',
-      [`${rule}.if.allOf.2.equals`]: "[parameters('tagValue')]",
+      [`${rule}.then.details.deployment`]: null,
+      [`${rule}.if.allOf.1.equals`]: "[parameters('tagValue')]",
     },
   },
   {
