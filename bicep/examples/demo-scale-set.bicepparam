@@ -12,7 +12,7 @@ param eventHubsFullyQualifiedNamespace = 'NAMESPACE.servicebus.windows.net'
 param relayAddress = 'https://REGION.logic.azure.com:443/workflows/WORKFLOW/triggers/record/paths/invoke?api-version=2016-10-01'
 
 // Where install.sh, SHA256SUMS and the packages can be fetched, and the hashes of both files.
-param packagePlace = 'https://ACCOUNT.blob.core.windows.net/packages'
+param packagePlace = 'https://ADDRESS-OF-THE-FOLDER'
 param packageVersion = '1.0.0'
 param installerSha256 = 'SHA256-OF-INSTALL.SH'
 param packageSha256 = 'SHA256-OF-THE-DEB'
