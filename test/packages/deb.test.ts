@@ -1,11 +1,12 @@
 // Whether the .deb holds what it should, is the same whenever it is built, and treats a machine with respect.
 import { spawnSync } from 'node:child_process';
-import { linkSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pathsOf, planOf } from '../../scripts/package/artefacts.ts';
 import { buildDeb } from '../../scripts/package/deb.ts';
 import { manual } from '../../scripts/package/manual.ts';
+import { layOut } from '../../scripts/package/payload.ts';
 import { registry } from '../../src/commands/registry.ts';
 import { version } from '../../src/version.ts';
 import { projectRoot } from '../support/source-files.ts';
@@ -100,6 +101,19 @@ describe('the package', () => {
     const umask = process.umask(0o077);
     const again = await buildDeb(plan).finally(() => process.umask(umask));
     expect(sha256(again)).toBe(sha256(deb));
+  });
+
+  it('gives every file the time of the sources, even where that has yet to come', () => {
+    const root = join(directory.path, 'laid-out');
+    const bytes = Buffer.from('x');
+    const plan = planOf({ epochSeconds: Date.UTC(2040, 0, 1) / 1000 });
+    const entries = [
+      { path: 'some/file', mode: 0o640, kind: 'file' as const, source: { bytes } },
+      { path: 'some/link', mode: 0o777, kind: 'link' as const, source: { target: 'nowhere' } },
+    ];
+    layOut(entries, root, plan);
+    const times = ['', 'some', 'some/file', 'some/link'].map((path) => lstatSync(join(root, path)).mtime);
+    expect(times.map((time) => time.getUTCFullYear())).toEqual([2040, 2040, 2040, 2040]);
   });
 
   it('has a page of the manual that names every command', async () => {
