@@ -1,4 +1,4 @@
-// Small packages around the real program, run from source: what an installer must get right does not depend on their size.
+// Small packages around the real program, run from source, with the real scripts of the maintainer: what an installer must get right does not depend on their size.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -40,6 +40,10 @@ export function standInTree(directory: string, { version, change }: StandIn): st
 export function standInDeb(directory: string, tree: string, version: string): string {
   const name = `scheduled-events-bridge_${version}_amd64.deb`;
   mkdirSync(join(tree, 'DEBIAN'));
+  for (const script of ['postinst', 'prerm', 'postrm'])
+    writeFileSync(join(tree, 'DEBIAN', script), readFileSync(join(checkout, 'infra/packages/deb', script)), {
+      mode: 0o755,
+    });
   const control = ['Package: scheduled-events-bridge', `Version: ${version}`, 'Architecture: amd64'];
   const about = ['Maintainer: nobody <nobody@example.com>', 'Description: a stand-in', ''];
   writeFileSync(join(tree, 'DEBIAN/control'), [...control, ...about].join('\n'));
