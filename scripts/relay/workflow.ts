@@ -184,7 +184,8 @@ export const workflowDefinition = (): Json => ({
     Reading: compose(readingInputs, allDone('Words', 'VMs')),
     If_somebody_wants_it: {
       type: 'If',
-      expression: { equals: [evaluated(isWanted), true] },
+      // The designer shows conditions of this form alone.
+      expression: { and: [{ equals: [evaluated(isWanted), true] }] },
       actions: { ...contentActions(), ...cardActions(), ...postActions() },
       else: { actions: { Answer_skipped: answer(200, 'skipped', { runAfter: {} }) } },
       ...after('Reading'),

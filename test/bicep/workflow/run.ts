@@ -8,7 +8,7 @@ interface Action {
   readonly type: string;
   readonly inputs?: unknown;
   readonly runAfter?: Readonly<Record<string, readonly string[]>>;
-  readonly expression?: { readonly equals: readonly [unknown, unknown] };
+  readonly expression?: { readonly and: readonly { readonly equals: readonly [unknown, unknown] }[] };
   readonly actions?: Actions;
   readonly else?: { readonly actions: Actions };
 }
@@ -73,8 +73,9 @@ async function runAll(actions: Actions, state: State): Promise<void> {
 
 async function runOne(name: string, action: Action, state: State): Promise<string> {
   if (action.type === 'If') {
-    const [left, right] = action.expression?.equals ?? [];
-    const branch = filled(left, state) === right ? action.actions : action.else?.actions;
+    const conditions = action.expression?.and ?? [];
+    const isMet = conditions.every(({ equals: [left, right] }) => filled(left, state) === right);
+    const branch = isMet ? action.actions : action.else?.actions;
     await runAll(branch ?? {}, state);
     return 'Succeeded';
   }
