@@ -51,7 +51,7 @@ prove_start() {
   expect 'the outbox that root left has become its own' has_moved
   expect "and that is so only since READY=1: Type=notify" property_is "$agent" Type notify
   eventually 10 'an announced event reaches the webhook' arrived "$event" first
-  expect 'and the file of a file sink in /var/log/scheduled-events-bridge' written_down "$event"
+  eventually 10 'and the file of a file sink in /var/log/scheduled-events-bridge' written_down "$event"
   eventually 30 'systemctl status tells how it stands' has_status_text
   proven "as in: \"$(property "$agent" StatusText)\""
   expect 'the status page answers on 127.0.0.1:9464' status_page_answers
