@@ -2,7 +2,7 @@
 // Any program on a VM can do both, which is what this is against. It needs the Metadata Security Protocol: the feature
 // ProxyAgentPreview of Microsoft.Compute, and the Guest Proxy Agent on each VM, which the scale set module installs.
 // What it breaks when it enforces: everything else that reads Scheduled Events on the VM, such as a Pacemaker agent, AKS'
-// node problem detector or a script with curl, gets a 403, and so does a person at a shell. All other parts of the
+// node problem detector or a script with curl, gets a 401 or 403, and so does a person at a shell. All other parts of the
 // metadata service stay open. Begin with Audit, read /var/lib/azure-proxy-agent/ProxyAgent.Connection.log, then enforce.
 // Source: learn.microsoft.com, "Metadata Security Protocol", its pages on configuration and advanced configuration.
 
