@@ -192,6 +192,8 @@ look_up() {
   pattern=$(file_name "${version:-*}")
   found=''
   while read -r hash file; do
+    # A name and no path: it is put together with a folder below.
+    case ${file#\*} in *[!0-9A-Za-z._~+-]*) continue ;; esac
     # shellcheck disable=SC2254 # the star in the pattern is meant as one
     case ${file#\*} in $pattern) found="$found $hash ${file#\*}" ;; esac
   done <"$work/SHA256SUMS"

@@ -128,6 +128,16 @@ test('a package, or a list of hashes, that is not the promised one is refused be
   expect(good.exitCode).toBe(0);
 });
 
+test('a list of hashes can name files of its own folder only', async () => {
+  const elsewhere = join(directory.path, 'elsewhere');
+  mkdirSync(join(elsewhere, 'scheduled-events-bridge_..'), { recursive: true });
+  const path = 'scheduled-events-bridge_../x_amd64.deb';
+  copyFileSync(join(packages, deb('1.0.0')), join(elsewhere, path));
+  writeSums(elsewhere, [path]);
+  await using on = await machine();
+  await refuses(on, `--from ${elsewhere}`, 'names no scheduled-events-bridge_*_amd64.deb');
+});
+
 test('a hash that is given is enough, without a list', async () => {
   const bare = join(directory.path, 'bare');
   mkdirSync(bare);
