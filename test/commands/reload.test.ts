@@ -82,6 +82,7 @@ test('a changed file is taken up in the same process: its sinks, its state direc
   });
   agent.hangUp();
   await until('the new sink to be used', () => recordsIn(agent.at('elsewhere.jsonl')).length === 1);
+  await until('the old sink to be used', () => recordsIn(agent.at('events.jsonl')).length === 2);
   expect(starts(recordsIn(agent.at('events.jsonl')))).toEqual(['start', 'reload']);
   expect(starts(recordsIn(agent.at('elsewhere.jsonl')))).toEqual(['reload']);
   const [served] = await until('the status', () => {
