@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs the Scheduled Events Bridge: verified first, tried first, and with the package before it kept for the way back.
 #
-# POSIX sh, because what follows a pipe is a small shell on Debian and Ubuntu. All of it is functions and the last
-# line runs them: a script that arrived only in part does nothing.
+# One file, because it is fetched as one. POSIX sh, because what follows a pipe is a small shell on Debian and Ubuntu.
+# All of it is functions and the last line runs them: a script that arrived only in part does nothing.
 set -eu
 
 name=scheduled-events-bridge

@@ -99,6 +99,7 @@ test('what waits is kept by an upgrade that changes the outbox, and an older pro
   expect(after).toBeGreaterThan(before);
 
   const asked = await type(machine, ask);
+  await machine.run(`rm -r ${packages}/older`); // of root, in a folder that this user shall be able to remove
   expect(asked.stderr).toContain('it is of another version of the agent');
   const refused = await type(machine, 'sh install.sh --rollback');
   expect(refused.stderr).toMatch(
