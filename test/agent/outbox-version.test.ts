@@ -111,6 +111,7 @@ test('a file of a newer version is neither used nor changed, and the agent says 
   using open = openOutbox(directory.path, ['a']);
   expect(() => announce(open.outbox)).toThrow('the commit failed');
   expect(open.outbox.health().fault).toBe('unavailable');
+  expect(open.log.lines.at(-1)?.message).toContain('was written by a newer version of the agent');
   open.outbox[Symbol.dispose]();
   using database = new DatabaseSync(path);
   expect(database.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'news' }]);

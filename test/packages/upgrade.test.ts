@@ -132,10 +132,14 @@ test('forced back, the older agent watches, delivers nothing, leaves the file al
   const address = 'http://127.0.0.1:9464';
   const meanwhile = `curl -s --retry 20 --retry-connrefused --retry-delay 1 ${address}/healthz
     curl -s -w ' %{http_code}\\n' ${address}/readyz; curl -s ${address}/metrics`;
-  const { stdout, stderr } = await runAgentUntil(machine, 'the outbox cannot be used', meanwhile);
+  const { stdout, stderr } = await runAgentUntil(
+    machine,
+    'the outbox was written by a newer version',
+    meanwhile,
+  );
   expect(stdout).toMatch(/outbox-unwritable[\s\S]* 503\n/);
   expect(stdout).toContain('seb_outbox_fault{fault="unavailable"} 1');
-  expect(stderr).toContain('what happens is kept in memory');
+  expect(stderr).toContain('what happens is kept in memory, and nothing is delivered');
   expect(stderr).not.toContain(waits);
   expect((await machine.run(content)).stdout).toBe(before);
 });

@@ -4,6 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Ballast } from './ballast.ts';
 import { salvage, setAside } from './damage.ts';
+import { UnknownSchema } from './schema.ts';
 import { faultOf, openStorage, type StorageFault } from './storage.ts';
 
 /** The result of touching the disk: a value, or why there is none. */
@@ -26,6 +27,8 @@ export class GuardedStorage implements Disposable {
   #database: DatabaseSync | null = null;
   #fault: StorageFault | null = null;
   #setAside: string | null = null;
+  /** Whether the last fault was that a newer program wrote the file. */
+  #isNewer = false;
 
   constructor(options: GuardedStorageOptions) {
     this.#options = options;
@@ -66,6 +69,7 @@ export class GuardedStorage implements Disposable {
     } catch (error) {
       const fault = faultOf(error);
       if (fault === null) throw error;
+      this.#isNewer = error instanceof UnknownSchema;
       return { ok: false, fault };
     }
   }
@@ -108,9 +112,12 @@ export class GuardedStorage implements Disposable {
     this.#fault = fault;
     const { log, path } = this.#options;
     if (fault === null) log.info({}, 'the outbox can be written again');
-    else log.error({ fault, path }, faultMessages[fault]);
+    else log.error({ fault, path }, this.#isNewer ? newerMessage : faultMessages[fault]);
   }
 }
+
+const newerMessage =
+  'the outbox was written by a newer version of the agent: it is left alone, what happens is kept in memory, and nothing is delivered; run that version, or set the outbox aside';
 
 const faultMessages: Readonly<Record<StorageFault, string>> = {
   full: 'the disk is full: what happens is kept in memory until there is room; make room',
