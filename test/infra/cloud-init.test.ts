@@ -1,4 +1,4 @@
-// infra/cloud-init/agent.yaml: what can be known without the tools of a distribution.
+// What can be known of infra/cloud-init/agent.yaml without the tools of a distribution.
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';

@@ -1,4 +1,4 @@
-// infra/install.sh and infra/vm-application: what can be known without root and without the tools of a distribution.
+// What can be known of install.sh and of the VM Application without root and without the tools of a distribution.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// infra/windows: what can be known without Windows. Nothing here shows that it runs there.
+// What can be known of infra/windows without Windows: nothing here shows that it runs there.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';

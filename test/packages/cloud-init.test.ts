@@ -1,4 +1,4 @@
-// infra/cloud-init/agent.yaml, checked and run by cloud-init itself, on a copy-on-write view of this machine.
+// Has cloud-init itself check and run infra/cloud-init/agent.yaml, on a copy-on-write view of this machine.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

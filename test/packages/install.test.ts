@@ -1,4 +1,4 @@
-// infra/install.sh, run for real as root on a copy-on-write view of this machine, from a real server with TLS.
+// Runs install.sh for real, as root on a copy-on-write view of this machine, from a real server with TLS.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

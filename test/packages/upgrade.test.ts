@@ -1,4 +1,4 @@
-// docs/upgrade.md: its commands, run as they stand between two versions of the program, and what it says of the outbox.
+// Runs the commands of docs/upgrade.md as they stand, between two versions of the program, and proves what it says.
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-// infra/vm-application: the command lines that its page gives Azure, run as Azure's extension runs them, with real packages.
+// Runs the command lines of the VM Application as the extension of Azure runs them, with real packages.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
