@@ -1,4 +1,4 @@
-// Makes directories, with those above them: what `mkdir -p` does, and always to an end.
+// Makes directories, with those above them, as `mkdir -p` does and always to an end; and says whether a file is there.
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
@@ -17,6 +17,20 @@ export function makeDirectories(path: string, mode: number): void {
       // Another program may have made it in the meantime.
       if (!isDirectory(missing)) throw error;
     }
+  }
+}
+
+/**
+ * Whether something is there. `existsSync` says no as well where nobody may look, and a reader takes that for an answer.
+ * @throws what Node says when it cannot be known, such as EACCES
+ */
+export function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    // Something above it is a file.
+    if ((error as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
+    throw error;
   }
 }
 

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { hashBody } from '../core/leaf.ts';
-import { makeDirectories } from '../directories.ts';
+import { isThere, makeDirectories } from '../directories.ts';
 import { resultCodeOf, resultKind } from '../sqlite.ts';
 import { applicationId, newTrail, schemaVersion } from './schema.ts';
 import { failureOf, wordsFor } from './sqlite-failure.ts';
@@ -42,8 +42,8 @@ export function openForWriting(path: string): DatabaseSync {
  * @throws TrailUnusable also when there is no such file: it is never made
  */
 export function openForReading(path: string): DatabaseSync {
-  if (!existsSync(path)) throw missing(path);
   return withSentence(path, () => {
+    if (!isThere(path)) throw missing(path);
     try {
       return readable(path, path);
     } catch (error) {
@@ -85,7 +85,8 @@ export function withSentence<Result>(path: string, work: () => Result): Result {
     if (reason !== null) throw new TrailUnusable(`the trail at ${path} cannot be used: ${wordsFor[reason]}`);
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw error;
-    throw new TrailUnusable(`the trail at ${path} cannot be opened (${code})`);
+    const advice = code === 'EACCES' ? '; this user may not: try it as root, with sudo' : '';
+    throw new TrailUnusable(`the trail at ${path} cannot be opened (${code})${advice}`);
   }
 }
 

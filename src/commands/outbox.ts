@@ -120,12 +120,20 @@ export async function withOutbox(
     }
     context.stderr.write(`seb: there is no outbox in ${stateDir}; the agent makes it when it first runs\n`);
   } catch (error) {
-    const fault = faultOf(error);
-    if (fault === null) throw error;
-    const why = error instanceof UnknownSchema ? otherVersion : explanations[fault];
+    const why = whyUnusable(error);
+    if (why === null) throw error;
     context.stderr.write(`seb: the outbox in ${stateDir} cannot be used: ${why}\n`);
   }
   return 1;
+}
+
+function whyUnusable(error: unknown): string | null {
+  if (error instanceof UnknownSchema) return otherVersion;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === 'EACCES') return 'this user may not look into the directory; try it as root, with sudo';
+  if (syscall === 'stat') return `the system says ${code}`;
+  const fault = faultOf(error);
+  return fault === null ? null : explanations[fault];
 }
 
 /** A mistyped name would look like a queue that is empty. A sink that is configured no more may still have a queue. */

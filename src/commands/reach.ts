@@ -22,7 +22,10 @@ export const directoryCheck = (name: string, path: string): Check => ({
       accessSync(place, constants.W_OK | constants.X_OK);
       return { ok: true, detail: place === path ? path : `${path} (will be made)` };
     } catch (error) {
-      return { ok: false, detail: `${path}: ${(error as NodeJS.ErrnoException).code ?? 'cannot be used'}` };
+      const code = (error as NodeJS.ErrnoException).code ?? 'cannot be used';
+      // systemd gives the directory to the service and to nobody else.
+      const advice = code === 'EACCES' ? '; this user may not write there: check as root, with sudo' : '';
+      return { ok: false, detail: `${path}: ${code}${advice}` };
     }
   },
 });

@@ -46,7 +46,8 @@ function readText(path: string): string {
     return readFileSync(path, 'utf8');
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new ConfigurationError(path, [`the file cannot be read (${code}); give its path with -c FILE`]);
+    const advice = code === 'EACCES' ? 'this user may not read it' : 'give its path with -c FILE';
+    throw new ConfigurationError(path, [`the file cannot be read (${code}); ${advice}`]);
   }
 }
 

@@ -1,8 +1,8 @@
 // Looks after the queue from outside the agent: what waits, what died, try again, let go.
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { BridgeRecord } from '../../core/record.ts';
+import { isThere } from '../../directories.ts';
 import { statement, transaction } from '../../sqlite.ts';
 import { outboxFile } from './outbox.ts';
 import { wakeSink } from './queue.ts';
@@ -39,11 +39,12 @@ export interface CareSelection {
  * Opens the outbox of an agent, which may be running: SQLite keeps the two apart.
  * @param directory the agent's `stateDir`
  * @returns null when there is none; nothing is created
- * @throws UnknownSchema for the file of another version of the agent, which may be running with it
+ * @throws UnknownSchema for the file of another version of the agent, which may be running with it; what Node says
+ *   when this user may not look into the directory
  */
 export function openOutboxForCare(directory: string): DatabaseSync | null {
   const path = join(directory, outboxFile);
-  if (!existsSync(path)) return null;
+  if (!isThere(path)) return null;
   const database = new DatabaseSync(path, { timeout: 5_000 });
   try {
     if (versionOf(database) !== schemaVersion) throw new UnknownSchema();
