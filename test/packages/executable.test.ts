@@ -1,4 +1,5 @@
 // Whether the one executable is the whole program, on a machine without Node, and nobody's way into it.
+import { randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -68,15 +69,26 @@ it('delivers what an emulated metadata service announces to a file, and stops wh
   expect(await agent.ended()).toBe(0);
 });
 
-it('delivers to a hub over TLS whose authority NODE_EXTRA_CA_CERTS names', async () => {
+const trusting = [
+  ['NODE_EXTRA_CA_CERTS names', (path: string) => ({ NODE_EXTRA_CA_CERTS: path })],
+  [
+    'the machine trusts, with NODE_USE_SYSTEM_CA',
+    (path: string) => ({ NODE_USE_SYSTEM_CA: '1', SSL_CERT_FILE: path }),
+  ],
+] as const;
+
+it.each(trusting)('delivers to a hub over TLS whose authority %s, and to no other', async (_, envOf) => {
   const tls = issueCertificate();
   writeFileSync(at('authority.pem'), tls.cert);
   await using imds = await startImdsEmulator();
   await using hub = await startEventHubsEmulator({ tls, acceptAnyJwt: true });
   const { fullyQualifiedNamespace, eventHubName } = hub;
   const sinks = { fleet: { type: 'eventhubs', fullyQualifiedNamespace, eventHubName } };
-  const file = agentFile('hub', { endpoint: imds.url, sinks });
-  await using _agent = startProgram(seb, ['agent', '-c', file], { NODE_EXTRA_CA_CERTS: at('authority.pem') });
+  const hubFile = () => agentFile(randomUUID(), { endpoint: imds.url, sinks });
+  await using refusing = startProgram(seb, ['agent', '-c', hubFile()]);
+  await until('it is refused', () => refusing.stderr().includes('tls-untrusted'));
+  expect(hub.events()).toEqual([]);
+  await using _agent = startProgram(seb, ['agent', '-c', hubFile()], envOf(at('authority.pem')));
   await until('a record is in the hub', () => hub.events().length > 0);
 });
 
