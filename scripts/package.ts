@@ -9,14 +9,15 @@ import {
   PackagingError,
   planOf,
 } from './package/artefacts.ts';
-import { parts } from './package/parts.ts';
+import { type Part, parts } from './package/parts.ts';
 import { hasTool } from './package/tools.ts';
 
 const usage = `Usage: npm run package -- [PART]... [--arch x64|arm64] [--node FILE] [--out DIRECTORY]
 
 ${parts.map(({ name, summary }) => `  ${name.padEnd(12)}${summary}`).join('\n')}
 
-Without a PART: all but the image. A part that needs the executable builds it first.
+Without a PART: all that can be built here, but the image. A part that needs others builds them first.
+Every run ends with checksums.
   --arch   x64 (usual) or arm64
   --node   a Node of this version to put inside, in place of the one from npm
   --out    where to; build/ unless given`;
@@ -53,22 +54,39 @@ function readWish(words: readonly string[]): Wish | null {
 }
 
 async function build({ plan, names }: Wish): Promise<void> {
-  const isMeant = (name: string, tool?: string): boolean => {
-    if (names.length > 0 || name === 'image') return names.includes(name);
-    if (tool === undefined || hasTool(tool)) return true;
-    console.log(`${name}: left out, ${tool} is missing here`);
-    return false;
-  };
-  const wanted = parts.filter(({ name, tool }) => isMeant(name, tool));
-  const needed = parts.filter(
-    (part) => wanted.includes(part) || wanted.some(({ needs }) => needs?.includes(part.name)),
-  );
-  // Before anything is built: the last part may be minutes away.
-  for (const { name, tool } of needed) {
-    if (tool !== undefined && !hasTool(tool))
-      throw new PackagingError(`${name} needs ${tool}, which is missing here`);
-  }
-  for (const part of needed) for (const path of await part.build(plan)) console.log(lineOf(path));
+  const needed = withNeeds(names.length === 0 ? allThatCanBe(plan) : namedBy(names, plan));
+  // A list that does not fit what lies beside it is worse than none.
+  for (const part of parts.filter((each) => needed.includes(each) || each.name === 'checksums'))
+    for (const path of await part.build(plan)) console.log(lineOf(path));
+}
+
+const withNeeds = (wanted: readonly Part[]): readonly Part[] =>
+  parts.filter((part) => wanted.includes(part) || wanted.some(({ needs }) => needs?.includes(part.name)));
+
+/** What cannot be built here, of parts and those that they need, and the tool that is missing for it. */
+function missingFor(wanted: readonly Part[], plan: BuildPlan): { name: string; tool: string } | undefined {
+  return withNeeds(wanted)
+    .map(({ name, tool }) => ({ name, tool: tool?.(plan) ?? '' }))
+    .find(({ tool }) => tool !== '' && !hasTool(tool));
+}
+
+/** An image needs root as well, so it is built when it is asked for. */
+function allThatCanBe(plan: BuildPlan): readonly Part[] {
+  const usual = parts.filter(({ name }) => name !== 'image');
+  return usual.filter((part) => {
+    const missing = missingFor([part], plan);
+    if (missing !== undefined) console.log(`${part.name}: left out, ${missing.tool} is missing here`);
+    return missing === undefined;
+  });
+}
+
+/** @throws PackagingError before anything is built: the last part may be minutes away */
+function namedBy(names: readonly string[], plan: BuildPlan): readonly Part[] {
+  const named = parts.filter(({ name }) => names.includes(name));
+  const missing = missingFor(named, plan);
+  if (missing !== undefined)
+    throw new PackagingError(`${missing.name} needs ${missing.tool}, which is missing here`);
+  return named;
 }
 
 function lineOf(path: string): string {

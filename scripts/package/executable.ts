@@ -75,8 +75,11 @@ async function makeBlob(work: string): Promise<void> {
   runTool(process.execPath, ['--experimental-sea-config', 'sea.json'], { cwd: work });
 }
 
-/** The tool of this machine knows this machine's processor; LLVM's knows every one. */
+/** What strips: the tool of this machine knows this machine's processor, LLVM's knows every one. */
+export const stripTool = (platform: Platform): string =>
+  platform === `linux-${process.arch}` ? 'strip' : 'llvm-strip';
+
 function strip(executable: string, platform: Platform): void {
-  if (platform === `linux-${process.arch}`) runTool('strip', [executable], { from: 'binutils' });
-  else runTool('llvm-strip', [executable], { from: 'llvm' });
+  const tool = stripTool(platform);
+  runTool(tool, [executable], { from: tool === 'strip' ? 'binutils' : 'llvm' });
 }

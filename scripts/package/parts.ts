@@ -3,7 +3,7 @@ import { buildArchive } from './archive.ts';
 import { type BuildPlan, pathsOf } from './artefacts.ts';
 import { writeChecksums } from './checksums.ts';
 import { buildDeb } from './deb.ts';
-import { buildExecutable } from './executable.ts';
+import { buildExecutable, stripTool } from './executable.ts';
 import { buildImage } from './image.ts';
 import { buildRpm } from './rpm.ts';
 import { buildVmApplication } from './vm-application.ts';
@@ -15,7 +15,7 @@ export interface Part {
   /** Parts that have to be built before, in the same run: what lies there may be old. */
   readonly needs?: readonly string[];
   /** The tool without which nothing comes of it. */
-  readonly tool?: string;
+  readonly tool?: (plan: BuildPlan) => string;
   /** @returns the artefacts @throws PackagingError */
   build(plan: BuildPlan): Promise<readonly string[]>;
 }
@@ -24,6 +24,7 @@ export const parts: readonly Part[] = [
   {
     name: 'executable',
     summary: 'seb, in one file with Node inside',
+    tool: ({ architecture }) => stripTool(`linux-${architecture}`),
     build: async (plan) => {
       const { executable, licenses } = pathsOf(plan);
       await buildExecutable(`linux-${plan.architecture}`, executable, plan);
@@ -34,14 +35,14 @@ export const parts: readonly Part[] = [
     name: 'deb',
     summary: 'for Debian and Ubuntu',
     needs: ['executable'],
-    tool: 'dpkg-deb',
+    tool: () => 'dpkg-deb',
     build: async (plan) => [await buildDeb(plan)],
   },
   {
     name: 'rpm',
     summary: 'for RHEL, Fedora, SLES, Azure Linux',
     needs: ['executable'],
-    tool: 'rpmbuild',
+    tool: () => 'rpmbuild',
     build: async (plan) => [await buildRpm(plan)],
   },
   {
@@ -59,14 +60,14 @@ export const parts: readonly Part[] = [
     name: 'vmapp',
     summary: 'for an Azure Compute Gallery: the deb and the rpm with their scripts',
     needs: ['executable', 'deb', 'rpm'],
-    tool: 'rpmbuild',
+    tool: () => 'rpmbuild',
     build: async (plan) => [await buildVmApplication(plan)],
   },
   {
     name: 'image',
     summary: 'for containers, as an OCI archive',
     needs: ['executable'],
-    tool: 'buildah',
+    tool: () => 'buildah',
     build: async (plan) => [buildImage(plan)],
   },
   {

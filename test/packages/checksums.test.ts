@@ -1,6 +1,6 @@
 // Whether SHA256SUMS is what sha256sum and install.sh read, over everything that is shipped and nothing else.
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { pathsOf, planOf } from '../../scripts/package/artefacts.ts';
@@ -79,5 +79,32 @@ it('says what is missing, before it begins', () => {
   const without = spawnSync(process.execPath, ['scripts/package.ts', 'vmapp', '--out', directory.path], {
     ...{ cwd: root, encoding: 'utf8', env: { PATH: directory.path } },
   });
-  expect(without.stderr).toBe('package: deb needs dpkg-deb, which is missing here\n');
+  expect(without.stderr).toBe('package: executable needs strip, which is missing here\n');
+});
+
+/** What the build leaves out where of the tools only these are. It ends there: the Node that it is given is none. */
+function leftOutWith(directory: string, ...tools: readonly string[]): string[] {
+  const bin = mkdtempSync(join(directory, 'bin-'));
+  for (const tool of tools) symlinkSync('/bin/true', join(bin, tool));
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['scripts/package.ts', '--node', '/nowhere/node', '--out', join(directory, 'out')],
+    { ...{ cwd: root, encoding: 'utf8', env: { PATH: bin } } },
+  );
+  expect(stderr).toBe('package: there is no Node at /nowhere/node\n');
+  return stdout.split('\n').filter(Boolean);
+}
+
+it('leaves out what cannot be built here, with all that needs it, and says so', () => {
+  using directory = temporaryDirectory();
+  const withStripAnd = (tool: string) => leftOutWith(directory.path, 'strip', tool);
+  expect(withStripAnd('rpmbuild')).toEqual(
+    ['deb', 'vmapp'].map((part) => `${part}: left out, dpkg-deb is missing here`),
+  );
+  expect(withStripAnd('dpkg-deb')).toEqual(
+    ['rpm', 'vmapp'].map((part) => `${part}: left out, rpmbuild is missing here`),
+  );
+  expect(leftOutWith(directory.path)).toEqual(
+    ['executable', 'deb', 'rpm', 'tar', 'vmapp'].map((part) => `${part}: left out, strip is missing here`),
+  );
 });
