@@ -1,4 +1,5 @@
 // `seb check`: whether a configuration file is right, and whether what it names can be reached.
+import { statSync } from 'node:fs';
 import { loadConfiguration } from '../config/load.ts';
 import type { CheckResult } from '../sinks/sink.ts';
 import { agentChecks } from './agent-checks.ts';
@@ -37,10 +38,16 @@ export const check = defineCommand({
     const rows = await Promise.all(
       checks.map(async (each) => ({ name: each.name, ...(await tried(each, signal)) })),
     );
-    await printRows(context, columns, [{ name: 'file', ok: true, detail: path }, ...rows]);
+    await printRows(context, columns, [{ name: 'file', ok: true, detail: path + caution(path) }, ...rows]);
     return rows.every(({ ok }) => ok) ? 0 : 1;
   },
 });
+
+/** Root may read what the packaged service, a user of its own, may not: then it would end with 2. */
+function caution(path: string): string {
+  const isForOthers = process.getuid?.() !== 0 || (statSync(path).mode & 0o004) !== 0;
+  return isForOthers ? '' : '; not everybody may read it, so the packaged service may not: chmod 644';
+}
 
 async function checksOf(program: ProgramName, path: string): Promise<readonly Check[]> {
   if (program === 'agent') {

@@ -1,5 +1,5 @@
 // Whether `seb check` reaches what a file names and says of each thing how it is.
-import { readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -135,4 +135,18 @@ it('says where the status page will be, of a taken address that it may be our ow
     'consumer.yaml',
   );
   expect(consumer.results).toEqual({ file: 'ok', hub: 'ok', trail: 'ok', status: 'ok' });
+});
+
+it('tells root of a file that the packaged service could not read', async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, 'agent.yaml');
+  writeFileSync(path, JSON.stringify({ stateDir: directory.path, imds: { endpoint: 'http://127.0.0.1:9' } }));
+  const detailWith = async (mode: number) => {
+    chmodSync(path, mode);
+    const { stdout } = await runCommandLine(['check', '-c', path]);
+    return stdout.split('\n').find((line) => line.startsWith('file'));
+  };
+  const closed = '; not everybody may read it, so the packaged service may not: chmod 644';
+  expect(await detailWith(0o640)).toBe(`file\tok\t${path}${process.getuid?.() === 0 ? closed : ''}`);
+  expect(await detailWith(0o644)).toBe(`file\tok\t${path}`);
 });
