@@ -47,7 +47,11 @@ describe('the demo scale set', () => {
     expect(text).not.toContain('type: slack');
     const { sinks, status } = agentIn(text);
     expect(sinks).toMatchObject({
-      fleet: { type: 'eventhubs', fullyQualifiedNamespace: 'NAMESPACE.servicebus.windows.net' },
+      fleet: {
+        type: 'eventhubs',
+        fullyQualifiedNamespace: 'NAMESPACE.servicebus.windows.net',
+        clientId: given()['agentIdentityClientId'],
+      },
       relay: {
         type: 'logicapps',
         auth: 'managedIdentity',

@@ -31,6 +31,18 @@ test('its agent.yaml is one that the agent accepts, with every secret elsewhere'
   expect(JSON.stringify(parse(filled).sinks.ops.url)).toBe('{"credential":"slack.url"}');
 });
 
+test('its hub is signed in to with the identity that is named, or with the only one where none is', () => {
+  const of = (clientId: string) => {
+    const content = (file('agent.yaml')?.content ?? '').replace('@NAMESPACE@', 'example');
+    const filled = content.replace('@IDENTITY_CLIENT_ID@', clientId);
+    const removed = /-e '\/(clientId: "")\/d'/.exec(page)?.[1] ?? 'nothing';
+    const lines = filled.split('\n').filter((line) => !line.includes(removed));
+    return agentSettings.parse(parse(lines.join('\n'))).sinks['fleet'];
+  };
+  expect(of('1234')).toMatchObject({ type: 'eventhubs', clientId: '1234' });
+  expect(of('')).not.toHaveProperty('clientId');
+});
+
 test('every credential that its agent.yaml names is fetched, under that name, and nothing else is', () => {
   const named = [...(file('agent.yaml')?.content ?? '').matchAll(/credential: ([\w.-]+)/g)].map(
     ([, name]) => name,
