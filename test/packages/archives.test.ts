@@ -12,7 +12,7 @@ import { version } from '../../src/version.ts';
 import { projectRoot } from '../support/source-files.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/temporary-directory.ts';
 import { sha256 } from './stand-in-packages.ts';
-import { built, sharedPlan } from './support/built.ts';
+import { built, planElsewhere, sharedPlan } from './support/built.ts';
 
 let directory: TemporaryDirectory;
 
@@ -38,11 +38,7 @@ it('has a tar.gz with the whole tree and how to install it by hand, the same whe
   expect(listed).toMatch(/^lrwxrwxrwx 0\/0 .* \.\/usr\/bin\/seb -> /m);
   expect(listed).toMatch(/^drwx------ 0\/0 .* \.\/etc\/scheduled-events-bridge\/credentials\/$/m);
   expect(listed).toMatch(/^-rw-r--r-- 0\/0 .* \.\/INSTALL\.txt$/m);
-  const plan = planOf({ outDirectory: join(directory.path, 'again'), compression: 'quick' });
-  mkdirSync(plan.outDirectory);
-  const [from, to] = [pathsOf(sharedPlan()), pathsOf(plan)];
-  linkSync(from.executable, to.executable);
-  linkSync(from.licenses, to.licenses);
+  const plan = planElsewhere(directory.path);
   expect(sha256(await buildArchive(plan))).toBe(sha256(tar));
 });
 

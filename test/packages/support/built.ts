@@ -1,5 +1,5 @@
 // Real artefacts for tests, each built once in a run of the suite, by the code that builds what is shipped.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { buildArchive } from '../../../scripts/package/archive.ts';
@@ -16,6 +16,16 @@ const patienceMs = 200_000;
 /** The plan of these artefacts: compressed quickly, or a run would last minutes. */
 export const sharedPlan = (): BuildPlan =>
   planOf({ outDirectory: join(inject('sharedFolder'), 'build'), compression: 'quick' });
+
+/** A plan with the same executable in another folder: what is built by it must come out the same. */
+export function planElsewhere(folder: string): BuildPlan {
+  const plan = planOf({ outDirectory: join(folder, 'again'), compression: 'quick' });
+  mkdirSync(plan.outDirectory);
+  const [from, to] = [pathsOf(sharedPlan()), pathsOf(plan)];
+  linkSync(from.executable, to.executable);
+  linkSync(from.licenses, to.licenses);
+  return plan;
+}
 
 /** Builds a part, or waits for the worker that builds it. @returns its path */
 export async function built(part: BuiltPart): Promise<string> {
