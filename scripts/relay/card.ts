@@ -7,7 +7,6 @@ import {
   equals,
   evaluated,
   isEmpty,
-  isOneOf,
   not,
   or,
   outcome,
@@ -16,10 +15,9 @@ import {
   when,
   words,
 } from './expression.ts';
-import { read, what } from './reading.ts';
+import { isKind, read, what } from './reading.ts';
 import { freezeRemark, testRemark } from './words.ts';
 
-const isKind = (...kinds: readonly string[]): Expression => isOneOf(read('kind'), ...kinds);
 const wordOf = (table: string, name: Expression): Expression => `${outcome('Words', table)}?[${name}]`;
 const othersCount = call('length', "body('Other_VMs')");
 

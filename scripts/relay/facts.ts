@@ -7,7 +7,6 @@ import {
   equals,
   evaluated,
   isEmpty,
-  isOneOf,
   joined,
   not,
   or,
@@ -16,12 +15,11 @@ import {
   when,
   words,
 } from './expression.ts';
-import { impact, read } from './reading.ts';
+import { impact, isKind, read } from './reading.ts';
 
 const prefixed = (before: string, value: Expression): Expression =>
   when(isEmpty(value), text(''), concat(text(before), value));
 
-const isKind = (...kinds: readonly string[]): Expression => isOneOf(read('kind'), ...kinds);
 const isTest = isKind('test');
 const isEnd = isKind('completed', 'canceled');
 const onEvents = (value: Expression): Expression => when(isTest, text(''), value);

@@ -23,6 +23,9 @@ import {
 /** A value that the action `Reading` has. */
 export const read = (name: keyof typeof values): Expression => outcome('Reading', name);
 
+/** Whether the record is of one of these kinds. */
+export const isKind = (...kinds: readonly string[]): Expression => isOneOf(read('kind'), ...kinds);
+
 const wordOf = (table: string, name: Expression): Expression => atComputed(outcome('Words', table), name);
 
 const lower = (value: Expression): Expression => call('toLower', value);
