@@ -69,10 +69,17 @@ export function openService(options: ServiceOptions): (Service & Disposable) | n
   const ended = new AbortController();
   const pingMsMax = pingInterval(environment['WATCHDOG_USEC'], environment['WATCHDOG_PID']);
   void look({ memory, clock, say, pingMsMax, signal: ended.signal });
-  return { ...spokesman(memory, clock, say), [Symbol.dispose]: () => ended.abort() };
+  return { ...spokesman(memory, clock, untilTheStop(memory, say)), [Symbol.dispose]: () => ended.abort() };
 }
 
 type Say = (message: ServiceMessage) => void;
+
+/** After the stop was told, nothing is told that would take it back: a hangup or the end of a start may come late. */
+function untilTheStop(memory: Memory, say: Say): Say {
+  return (message) => {
+    if (!memory.isStopping) say(message);
+  };
+}
 
 const spokesman = (memory: Memory, clock: Clock, say: Say): Service => ({
   ready: (report, log) => {
@@ -94,8 +101,8 @@ const spokesman = (memory: Memory, clock: Clock, say: Say): Service => ({
     if (memory.wasReady) say({ READY: '1' });
   },
   stopping: () => {
-    memory.isStopping = true;
     say({ STOPPING: '1', STATUS: 'stopping' });
+    memory.isStopping = true;
   },
 });
 
