@@ -6,7 +6,7 @@
 set -eu
 
 name=scheduled-events-bridge
-program=/usr/lib/$name/seb
+program=/usr/lib/$name/bin/seb
 settings=/etc/$name
 kept=/var/cache/$name
 agent=$name-agent.service

@@ -33,7 +33,7 @@ param otherExecutables string[]
 param replicationRegions string[]
 
 // The service runs as a user that systemd makes up when it starts, so that no rule can name it: the path it is.
-var agentExecutable = '/usr/lib/scheduled-events-bridge/seb'
+var agentExecutable = '/usr/lib/scheduled-events-bridge/bin/seb'
 var executables = union([agentExecutable], otherExecutables)
 
 resource gallery 'Microsoft.Compute/galleries@2024-03-03' existing = {

@@ -39,8 +39,10 @@ const filesIn = (path: string): string[] => readdirSync(infra(path)).toSorted();
 /** Everything that deb and rpm install. The configuration is not among it: whoever writes it starts the service. */
 export async function payloadOf(plan: BuildPlan): Promise<readonly PayloadEntry[]> {
   return [
-    copied(`${libraryFolder}/seb`, pathsOf(plan).executable, 0o755),
-    link('usr/bin/seb', `../lib/${packageName}/seb`),
+    // In a folder `bin`, because SELinux's policy takes what is there, and no other file below /usr/lib, for a program
+    // that a service may be. Source: corecommands of the reference policy, `/usr/lib/(.*/)?bin(/.*)?` is bin_t.
+    copied(`${libraryFolder}/bin/seb`, pathsOf(plan).executable, 0o755),
+    link('usr/bin/seb', `../lib/${packageName}/bin/seb`),
     ...unitFiles().map((name) => copied(`${unitFolder}/${name}`, infra(`systemd/${name}`))),
     copied(`${libraryFolder}/older-systemd.conf`, infra('systemd/drop-ins/older-systemd.conf')),
     ...documentation(plan),

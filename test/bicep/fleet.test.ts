@@ -112,7 +112,7 @@ const planted: readonly Planted[] = [
     /defaultConfigurationLink/,
   ],
   ['everything closed', access, "defaultAccess: 'Allow'", "defaultAccess: 'Deny'", /defaultAccess/],
-  ['another program', access, '/usr/lib/scheduled-events-bridge/seb', '/usr/bin/seb', /exePath/],
+  ['another program', access, '/usr/lib/scheduled-events-bridge/bin/seb', '/usr/bin/seb', /exePath/],
   ['another path', access, "'/metadata/scheduledevents'", "'/metadata/instance'", /privileges/],
   [
     'the wrong endpoint',

@@ -40,7 +40,7 @@ describe('the units', () => {
 
   it.each(programs)('run `seb $name` on its usual configuration file', ({ name, unit }) => {
     expect(lastValueOf('ExecStart', unit)).toBe(
-      `/usr/lib/scheduled-events-bridge/seb ${name} -c ${defaultFile(name)}`,
+      `/usr/lib/scheduled-events-bridge/bin/seb ${name} -c ${defaultFile(name)}`,
     );
     expect(registry.map((command) => command.name)).toContain(name);
   });
@@ -157,11 +157,11 @@ describe('the sandbox', () => {
     expect(wordsOf('NoExecPaths', unit)).toEqual(['/']);
     const paths = wordsOf('ExecPaths', unit).map((path) => path.replace(/^-/, ''));
     expect(paths).toEqual(
-      expect.arrayContaining(['/usr/lib/scheduled-events-bridge', '/usr/bin/systemd-notify']),
+      expect.arrayContaining(['/usr/lib/scheduled-events-bridge/bin', '/usr/bin/systemd-notify']),
     );
     expect(paths.filter((path) => /^\/(usr\/)?s?bin(\/(sh|bash|dash))?$/.test(path))).toEqual([]);
     // Where a distribution lacks one of these, the service would not start but for the dash.
-    const always = ['/usr/lib/scheduled-events-bridge', '/usr/lib'];
+    const always = ['/usr/lib/scheduled-events-bridge/bin', '/usr/lib'];
     expect(wordsOf('ExecPaths', unit).filter((path) => !path.startsWith('-'))).toEqual(always);
   });
 

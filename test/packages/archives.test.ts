@@ -34,7 +34,7 @@ const run = (tool: string, ...words: readonly string[]): string => {
 it('has a tar.gz with the whole tree and how to install it by hand, the same whenever it is built', async () => {
   const tar = await built('tar');
   const listed = run('tar', '-tvzf', tar);
-  expect(listed).toMatch(/^-rwxr-xr-x 0\/0 .* \.\/usr\/lib\/scheduled-events-bridge\/seb$/m);
+  expect(listed).toMatch(/^-rwxr-xr-x 0\/0 .* \.\/usr\/lib\/scheduled-events-bridge\/bin\/seb$/m);
   expect(listed).toMatch(/^lrwxrwxrwx 0\/0 .* \.\/usr\/bin\/seb -> /m);
   expect(listed).toMatch(/^drwx------ 0\/0 .* \.\/etc\/scheduled-events-bridge\/credentials\/$/m);
   expect(listed).toMatch(/^-rw-r--r-- 0\/0 .* \.\/INSTALL\.txt$/m);

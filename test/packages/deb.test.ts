@@ -62,9 +62,9 @@ describe('the package', () => {
     const found = lines.map((line) => line.split(/\s+/));
     const rights = new Map(found.map(([mode, owner, , , , path]) => [path, `${mode} ${owner}`]));
     expect([...rights.values()].every((right) => right.endsWith(' root/root'))).toBe(true);
-    const program = './usr/lib/scheduled-events-bridge/seb';
+    const program = './usr/lib/scheduled-events-bridge/bin/seb';
     expect(rights.get(program)).toBe('-rwxr-xr-x root/root');
-    expect(lines.at(-1)).toMatch(/ \.\/usr\/bin\/seb -> \.\.\/lib\/scheduled-events-bridge\/seb$/);
+    expect(lines.at(-1)).toMatch(/ \.\/usr\/bin\/seb -> \.\.\/lib\/scheduled-events-bridge\/bin\/seb$/);
     expect(rights.get('./etc/scheduled-events-bridge/credentials/')).toBe('drwx------ root/root');
     const others = [...rights].filter(([path]) => path !== program && !path?.includes('/bin/seb'));
     const odd = others.filter(

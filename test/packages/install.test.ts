@@ -215,7 +215,7 @@ test('a program that does not run here, or refuses the configuration that is her
   const broken = join(directory.path, 'broken-program');
   mkdirSync(broken);
   const tree = standInTree(directory.path, { version: '1.2.0' });
-  writeFileSync(join(tree, 'usr/lib/scheduled-events-bridge/seb'), '#!/bin/nothing\n', { mode: 0o755 });
+  writeFileSync(join(tree, 'usr/lib/scheduled-events-bridge/bin/seb'), '#!/bin/nothing\n', { mode: 0o755 });
   writeSums(broken, [standInDeb(broken, tree, '1.2.0')]);
   await using on = await machine();
   await refuses(on, `--from ${broken}`, /the program does not run on this machine, .*glibc 2\.28/);

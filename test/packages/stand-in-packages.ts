@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
-const program = 'usr/lib/scheduled-events-bridge/seb';
+const program = 'usr/lib/scheduled-events-bridge/bin/seb';
 
 export interface StandIn {
   readonly version: string;
@@ -24,10 +24,10 @@ export function standInTree(directory: string, { version, change }: StandIn): st
   change?.(source);
   const tree = join(directory, `tree-${version}`);
   mkdirSync(join(tree, 'usr/bin'), { recursive: true });
-  mkdirSync(join(tree, 'usr/lib/scheduled-events-bridge'), { recursive: true });
+  mkdirSync(join(tree, 'usr/lib/scheduled-events-bridge/bin'), { recursive: true });
   const launcher = `#!/bin/sh\nexec ${process.execPath} ${source}/src/cli.ts "$@"\n`;
   writeFileSync(join(tree, program), launcher, { mode: 0o755 });
-  symlinkSync('../lib/scheduled-events-bridge/seb', join(tree, 'usr/bin/seb'));
+  symlinkSync('../lib/scheduled-events-bridge/bin/seb', join(tree, 'usr/bin/seb'));
   const units = join(tree, 'usr/lib/systemd/system');
   cpSync(join(checkout, 'infra/systemd'), units, {
     recursive: true,

@@ -34,7 +34,7 @@ beforeAll(() => {
   for (const name of unitNames())
     copyFileSync(join(unitFolder, name), join(tree.path, 'usr/lib/systemd/system', name));
   const programs = [
-    '/usr/lib/scheduled-events-bridge/seb',
+    '/usr/lib/scheduled-events-bridge/bin/seb',
     '/bin/kill',
     '/bin/sh',
     '/bin/sleep',

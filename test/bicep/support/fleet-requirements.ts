@@ -107,7 +107,7 @@ const installation: readonly Requirement[] = [
       'properties.defaultAccess': 'Allow',
       'properties.rules.privileges': [{ name: 'scheduled-events', path: '/metadata/scheduledevents' }],
       'properties.rules.roles.0.privileges': ['scheduled-events'],
-      'properties.rules.identities.0.exePath': '/usr/lib/scheduled-events-bridge/seb',
+      'properties.rules.identities.0.exePath': '/usr/lib/scheduled-events-bridge/bin/seb',
       'properties.rules.identities.0.userName': null,
       'properties.rules.identities.1': null,
       'properties.rules.roleAssignments.0.role': 'reader-of-events',
@@ -118,7 +118,7 @@ const installation: readonly Requirement[] = [
     resource: 'rules',
     given: { ...access, otherExecutables: ['/usr/bin/python3.12'] },
     facts: {
-      'properties.rules.identities.0.exePath': '/usr/lib/scheduled-events-bridge/seb',
+      'properties.rules.identities.0.exePath': '/usr/lib/scheduled-events-bridge/bin/seb',
       'properties.rules.identities.1.exePath': '/usr/bin/python3.12',
     },
   },
