@@ -50,7 +50,7 @@ describe('the package', () => {
     for (const { path, mode, kind } of meant)
       expect(found.get(`/${path}`)).toBe(`${types[kind] + mode} root:root /${path}`);
     // And its own folders of the library and the documentation.
-    expect(found.size).toBe(meant.length + 4);
+    expect(found.size).toBe(meant.length + 5);
   });
 
   it('ships no live configuration', () => {
