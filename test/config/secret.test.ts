@@ -143,6 +143,7 @@ test('the secrets in files that every user may read are named by their paths, an
   using directory = temporaryDirectory();
   chmodSync(directory.path, 0o755);
   mkdirSync(join(directory.path, 'closed'), { mode: 0o700 });
+  mkdirSync(join(directory.path, 'closed', 'open'), { mode: 0o755 });
   const file = (name: string, mode: number) => {
     const path = join(directory.path, name);
     writeFileSync(path, marker);
@@ -154,6 +155,7 @@ test('the secrets in files that every user may read are named by their paths, an
     sinks: { deep: [parse(file('deep', 0o604))], group: parse(file('group', 0o640)) },
     mine: parse(file('mine', 0o600)),
     behind: parse(file('closed/behind', 0o644)),
+    farBehind: parse(file('closed/open/behind', 0o644)),
     missing: parse({ file: join(directory.path, 'missing') }),
     plain: parse(marker),
     variable: parse({ env: 'HOME' }),

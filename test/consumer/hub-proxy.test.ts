@@ -12,6 +12,7 @@ import { silentLog } from '../../src/log.ts';
 import { issueCertificate, trust } from '../support/certificate.ts';
 import { openProxy } from '../support/proxy.ts';
 import { entriesIn, openSender } from '../support/running-consumer.ts';
+import { listenSilently } from '../support/silent-server.ts';
 import { liveMigration } from '../support/synthetic.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -59,6 +60,20 @@ test.for([
   await using connection = await hubConnector(throughProxy(hub, loggedIn(proxy.port)).hub)();
   const error = await connection.describe().catch((thrown: unknown) => thrown);
   expect(hubFaultOf(error)).toBe(fault);
+});
+
+test('a connection that is let go leaves none behind that is still being made', async () => {
+  await using silent = await listenSilently();
+  const endpoint = `sb://127.0.0.1:${silent.port}/`;
+  const connectionString = `Endpoint=${endpoint};SharedAccessKeyName=a;SharedAccessKey=not-a-key`;
+  const hub = { connectionString, eventHubName: 'scheduled-events', transport: 'websockets' };
+  const settings = consumerSettings.parse({ hub, trail: { path: 'trail.db' } });
+  const connection = await hubConnector(settings.hub)();
+  const described = connection.describe().catch(() => 'given up');
+  await expect.poll(() => silent.connections).toBe(1);
+  await connection[Symbol.asyncDispose]();
+  await expect.poll(() => silent.connections).toBe(0);
+  expect(await described).toBe('given up');
 });
 
 test('a proxy for plain AMQP, which goes through none, is refused with what to do', () => {
