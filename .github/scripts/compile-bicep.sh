@@ -7,8 +7,9 @@ diagnostics=$(mktemp)
 trap 'rm -f "$diagnostics"' EXIT
 files=0 wrong=0
 
-# examples/relay.bicepparam takes the secret from here, and cannot be compiled without one.
+# Some examples take secrets from here, and cannot be compiled without them.
 export TEAMS_WORKFLOW_URL=https://example.org/
+export APPLICATION_PACKAGE_LINK=https://example.org/ APPLICATION_CONFIGURATION_LINK=https://example.org/
 
 # check FILE COMMAND...: az tells of a newer compiler on standard error, too, so only findings with a place count.
 check() {

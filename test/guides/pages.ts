@@ -19,6 +19,7 @@ const folders = ['docs/guides', 'infra', 'bicep'];
 export const guidePages = (): readonly string[] =>
   [
     'docs/install.md',
+    'docs/operate.md',
     'docs/upgrade.md',
     'SECURITY.md',
     ...folders.flatMap((folder) =>
