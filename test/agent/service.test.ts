@@ -1,5 +1,5 @@
 // The agent under a service manager: when it is ready, what its status says, and that a stuck watch is heard of no longer.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,9 +22,10 @@ const scheduled = readFileSync(
 const ping = 'WATCHDOG=1';
 
 /** An agent in this process by a clock that the test may stop, and all that the service manager hears of it. */
-function openWatched(imds: ImdsEmulator, settings: object = {}) {
+function openWatched(imds: ImdsEmulator, settings: object = {}, prepare?: (stateDir: string) => void) {
   const resources = new AsyncDisposableStack();
   const directory = resources.use(temporaryDirectory());
+  prepare?.(join(directory.path, 'state'));
   // A ping at least every 100 ms.
   const env = { WATCHDOG_USEC: '300000' };
   const passed = resources.use(passDescriptor(join(directory.path, 'messages'), env));
@@ -90,6 +91,15 @@ test.concurrent('the status says what is watched, and what keeps the agent from 
   await until('the fault', () => passed.said().some((each) => failing.test(each)));
   clock.pass(70_000);
   await until('that it is not ready', () => passed.said().some((each) => /=not ready, the meta/.test(each)));
+});
+
+test.concurrent('the status says that the outbox cannot be written, and the watchdog hears of the agent all the same', async () => {
+  await using imds = await startImdsEmulator();
+  const prepare = (stateDir: string): void =>
+    void mkdirSync(join(stateDir, 'outbox.db'), { recursive: true });
+  await using watched = openWatched(imds, {}, prepare);
+  await statusIs(watched.passed, 'watching, no event; not ready, the outbox cannot be written (unavailable)');
+  expect(await pingsToCome(watched.passed)).toBeGreaterThan(3);
 });
 
 /** A real `seb agent` with a configuration file that the test rewrites. */
