@@ -2,7 +2,7 @@
 import { describe, settingsMarkdown } from '../config/describe.ts';
 import { jsonSchemaOf } from '../config/json-schema.ts';
 import { defineCommand } from './command.ts';
-import { chosenProgram, type ProgramName, programOption, settingsOf } from './program.ts';
+import { chosenProgram, type ProgramName, programOnlyOption, settingsOf } from './program.ts';
 
 /** The Markdown of one program's settings. */
 export async function settingsPage(program: ProgramName): Promise<string> {
@@ -12,7 +12,7 @@ export async function settingsPage(program: ProgramName): Promise<string> {
 export const configDocs = defineCommand({
   name: 'config docs',
   summary: 'Prints every setting of a configuration file as Markdown.',
-  options: programOption,
+  options: programOnlyOption,
   examples: [{ line: 'config docs', shows: 'the settings of the agent and of each kind of sink' }],
   async run(context) {
     context.stdout.write(await settingsPage(chosenProgram(context) ?? 'agent'));

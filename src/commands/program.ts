@@ -18,13 +18,17 @@ export const fileOption = (program: ProgramName): CommandOptions => ({
   },
 });
 
-export const programOption: CommandOptions = {
-  program: {
-    type: 'string',
-    value: 'NAME',
-    description: 'Whose settings: agent or consumer. Told from the file when there is one, else agent.',
-  },
-};
+const programNamed = (description: string): CommandOptions => ({
+  program: { type: 'string', value: 'NAME', description },
+});
+
+/** Of a command that reads a file. */
+export const programOption = programNamed(
+  'Whose settings: agent or consumer. Told from the file when there is one, else agent.',
+);
+
+/** Of a command that reads none. */
+export const programOnlyOption = programNamed('Whose settings: agent, the default, or consumer.');
 
 /** The file that `-c` names, or where the program's file usually is. */
 export const chosenFile = (context: CommandContext, program: ProgramName): string =>
