@@ -197,11 +197,13 @@ test('--dry-run fetches, verifies and tries, and changes nothing', async () => {
   expect(await on.state()).toBe(before);
 });
 
-test('an upgrade keeps the package before, and --rollback goes back to it, and forth again', async () => {
+test('an upgrade keeps the package before and none that is older, and --rollback goes back to it, and forth again', async () => {
   await using on = await machine();
   await on.install(`--from ${packages} --version 1.0.0`);
+  await on.run(`touch ${kept}/packages/${deb('0.9.0')}`);
   const upgrade = await on.install(`--from ${packages} --version 1.1.0`);
   expect(upgrade.stdout).not.toContain('Nothing was started');
+  expect((await on.run(`ls ${kept}/packages`)).stdout).toBe(`${deb('1.0.0')}\n${deb('1.1.0')}\n`);
   expect(await version(on)).toBe('1.1.0');
   expect((await on.install('--rollback')).exitCode).toBe(0);
   expect(await version(on)).toBe('1.0.0');
