@@ -27,9 +27,10 @@ trap 'rm -rf "$GNUPGHOME" "$work"' EXIT
 fetch() { curl --fail --silent --show-error --location --proto =https --max-time 300 --retry 3 --output "$work/$1" "$from/$1"; }
 
 # What was not asked for by its fingerprint does not get into this key ring, so a good signature is one of theirs.
+# `--verify` and not `--decrypt`, which also takes what nobody signed at all.
 gpg --batch --quiet --keyserver hkps://keys.openpgp.org --recv-keys "${releasers[@]}"
 fetch SHASUMS256.txt.asc
-gpg --batch --quiet --decrypt --output "$work/SHASUMS256.txt" "$work/SHASUMS256.txt.asc"
+gpg --batch --quiet --verify --output "$work/SHASUMS256.txt" "$work/SHASUMS256.txt.asc"
 
 unpack() { # PLATFORM ARCHIVE MEMBER
   local platform=$1 archive=$2 member=$3

@@ -88,6 +88,19 @@ test('what somebody else signed is not believed', () => {
   expect(stderr).toContain("Can't check signature");
 });
 
+test('what nobody signed is not believed, whatever it is wrapped in', () => {
+  const place = web('unsigned', 'releaser@example.test', (folder) => {
+    run(
+      'gpg',
+      ['--batch', '--yes', '--armor', '--store', '--output', 'SHASUMS256.txt.asc', 'SHASUMS256.txt'],
+      folder,
+    );
+  });
+  const { status, stderr } = fetchFrom(place, 'node-unsigned');
+  expect(status).not.toBe(0);
+  expect(stderr).toContain('no signature found');
+});
+
 test('a list that changed after it was signed is not believed', () => {
   const place = web('changed', 'releaser@example.test', (folder) => {
     const signed = join(folder, 'SHASUMS256.txt.asc');

@@ -217,10 +217,40 @@ describe('the release', () => {
     }
   });
 
+  it('signs nothing but what was compared', () => {
+    const { outputs } = parse(textOf('release.yml')).jobs.compare;
+    expect(outputs.list).toContain('steps.compared.outputs.list');
+    const { env, run } = parse(textOf('release.yml')).jobs.sign.steps[1];
+    expect(env.LIST).toContain('needs.compare.outputs.list');
+    expect(run.split('\n').slice(0, 2)).toEqual([
+      'test "$(sha256sum < SHA256SUMS)" = "$LIST"',
+      'sha256sum --check --strict --quiet SHA256SUMS',
+    ]);
+  });
+
+  it('has the packages of both architectures in the VM application, which takes what lies there', () => {
+    const built = z
+      .array(z.object({ run: z.string().optional() }))
+      .parse(parse(textOf('release.yml')).jobs.build.steps);
+    const runs = built.map(({ run }) => run ?? '');
+    const withApplication = runs.findIndex((run) => run.includes(' vmapp '));
+    const other = runs.findIndex((run) => run.includes('--arch arm64'));
+    expect(runs[withApplication]).toContain('--arch x64');
+    expect(other).toBeGreaterThan(0);
+    expect(other).toBeLessThan(withApplication);
+  });
+
+  it('names its repository to npm, which refuses a provenance of any other', () => {
+    const words = wordsOf('build');
+    const named = words.indexOf('npm pkg set repository.type=git');
+    expect(named).toBeGreaterThan(0);
+    expect(named).toBeLessThan(words.indexOf('npm pack --pack-destination build'));
+  });
+
   it('has Node from nodejs.org, checked against the signature of its releasers', () => {
     expect(wordsOf('build')).toContain('.github/scripts/fetch-node.sh');
     const script = readFileSync(join(projectRoot, '.github/scripts/fetch-node.sh'), 'utf8');
-    expect(script.indexOf('gpg --batch --quiet --decrypt')).toBeLessThan(
+    expect(script.indexOf('gpg --batch --quiet --verify')).toBeLessThan(
       script.indexOf('sha256sum --check --strict'),
     );
   });
