@@ -232,6 +232,26 @@ test('a program that does not run here, or refuses the configuration that is her
   expect(await version(on)).toBe('');
 });
 
+test('a configuration that came along is taken back when the package manager refuses the package', async () => {
+  const settings = '/etc/scheduled-events-bridge/agent.yaml';
+  const given = join(directory.path, 'given.yaml');
+  writeFileSync(given, 'log: { level: debug }\n');
+  await using on = await machine();
+  await on.run(`echo 'DPkg::Pre-Invoke { "false"; };' > /etc/apt/apt.conf.d/99refuses`);
+  const install = () => on.install(`--from ${packages} --version 1.0.0 --config ${given}`);
+  const first = await install();
+  expect(first.exitCode).toBe(1);
+  expect(first.stderr).toMatch(
+    /1\.0\.0_amd64\.deb could not be installed: what the package manager says is above/,
+  );
+  expect((await on.run(`ls ${settings}`)).exitCode).not.toBe(0);
+  const own = 'log: { level: warn }\n';
+  await on.run(`cat > ${settings}`, own);
+  expect((await install()).exitCode).toBe(1);
+  expect((await on.run(`cat ${settings}`)).stdout).toBe(own);
+  expect(await version(on)).toBe('');
+});
+
 test('--start enables the agent, and needs its configuration', async () => {
   await using on = await machine();
   await refuses(
