@@ -78,9 +78,26 @@ const flags = constants.O_RDWR | constants.O_APPEND;
 async function openToAppend(path: string): Promise<FileHandle> {
   makeDirectories(dirname(path), modeOfDirectory);
   await refusePipe(path);
-  const handle = await disk.open(path, flags | constants.O_CREAT, modeOfFile);
+  const handle = (await newFile(path)) ?? (await disk.open(path, flags | constants.O_CREAT, modeOfFile));
   await syncDirectory(dirname(path));
   return handle;
+}
+
+/**
+ * What root makes by hand, with `seb sink test`, is for the service to write to: it gets the owner of its directory.
+ * O_EXCL follows no link, so nobody is given a file elsewhere by it.
+ * @returns null when something is there already
+ */
+async function newFile(path: string): Promise<FileHandle | null> {
+  try {
+    const { uid, gid } = await disk.stat(dirname(path));
+    const handle = await disk.open(path, flags | constants.O_CREAT | constants.O_EXCL, modeOfFile);
+    if (process.getuid?.() === 0) await handle.chown(uid, gid).catch(() => undefined);
+    return handle;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return null;
+    throw error;
+  }
 }
 
 /** A pipe has no end to sync, and a full one would hold a thread of the program for ever. */

@@ -3,6 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  chownSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -11,6 +12,7 @@ import {
   renameSync,
   rmdirSync,
   statSync,
+  symlinkSync,
   truncateSync,
   unlinkSync,
   writeFileSync,
@@ -75,6 +77,28 @@ describe('the file', () => {
     await using file = openFileSink();
     await file.send();
     expect(statSync(file.path).mode & 0o007).toBe(0);
+  });
+
+  it('belongs to whom its directory belongs to, also when root makes it by hand', async () => {
+    using directory = temporaryDirectory();
+    const isRoot = process.getuid?.() === 0;
+    const owner = isRoot ? 65_534 : Number(process.getuid?.());
+    if (isRoot) chownSync(directory.path, owner, owner);
+    const path = join(directory.path, 'events.jsonl');
+    await using sink = openFromSettings({ type: 'file', path }).sink;
+    expect(await sink.send(outgoing(sampleRecord()), patience())).toEqual(delivered);
+    expect(statSync(path).uid).toBe(owner);
+  });
+
+  it('gives nobody a file that a link leads to', async () => {
+    using directory = temporaryDirectory();
+    const [place, elsewhere] = [join(directory.path, 'log'), join(directory.path, 'elsewhere')];
+    mkdirSync(place);
+    if (process.getuid?.() === 0) chownSync(place, 65_534, 65_534);
+    symlinkSync(elsewhere, join(place, 'events.jsonl'));
+    await using sink = openFromSettings({ type: 'file', path: join(place, 'events.jsonl') }).sink;
+    expect(await sink.send(outgoing(sampleRecord()), patience())).toEqual(delivered);
+    expect(statSync(elsewhere).uid).toBe(process.getuid?.());
   });
 
   it('is made with the directories that lead to it', async () => {
