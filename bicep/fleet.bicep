@@ -41,6 +41,9 @@ param applicationConfigurationLink string = ''
 @minLength(5)
 param applicationVersion string = '1.0.0'
 
+@description('Output `applicationVersionResourceId` of the deployment that made the version, for the scale set while there is no `applicationPackageLink`: with neither, the scale set loses the application again.')
+param existingApplicationVersionResourceId string = ''
+
 @description('Further regions with VMs of the fleet, spelled like the location.')
 param replicationRegions string[] = []
 
@@ -193,6 +196,10 @@ module application 'modules/vm-application.bicep' = if (hasApplication) {
   }
 }
 
+var applicationVersionId = hasApplication
+  ? (application.?outputs.versionResourceId ?? '')
+  : existingApplicationVersionResourceId
+
 module imdsAccess 'modules/imds-access-control.bicep' = if (enableImdsAccessControl) {
   name: '${prefix}-imds-access'
   params: {
@@ -250,7 +257,7 @@ module scaleSet 'modules/scale-set.bicep' = if (enableScaleSet) {
     sshPublicKeyData: sshPublicKeyData
     image: image
     cloudInit: hasCloudInit ? cloudInitText : ''
-    applicationVersionResourceId: hasApplication ? (application.?outputs.versionResourceId ?? '') : ''
+    applicationVersionResourceId: applicationVersionId
     priority: priority
     terminateNotice: terminateNotice
     enableAutomaticOsUpgrade: enableAutomaticOsUpgrade
@@ -271,7 +278,7 @@ output scaleSetName string = enableScaleSet ? (scaleSet.?outputs.scaleSetName ??
 output scaleSetResourceId string = enableScaleSet ? (scaleSet.?outputs.scaleSetResourceId ?? '') : ''
 
 @description('Resource id of the version of the VM application, for install-policy.bicep and profiles of VMs; empty without one.')
-output applicationVersionResourceId string = hasApplication ? (application.?outputs.versionResourceId ?? '') : ''
+output applicationVersionResourceId string = applicationVersionId
 
 @description('Resource id of the version of the access control profile; empty without one.')
 output imdsAccessControlVersionResourceId string = enableImdsAccessControl

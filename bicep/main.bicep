@@ -580,7 +580,7 @@ module relay 'modules/relay.bicep' = if (deploysRelay) {
     allowedCallerIpRanges: relayCallerIpRanges
     runHistoryReaderIpRanges: relayHistoryIpRanges
     enableAlerts: enableAlerts
-    alertActionGroupResourceIds: alerts.?outputs.actionGroupResourceIds ?? []
+    alertActionGroupResourceIds: enableAlerts ? (alerts.?outputs.actionGroupResourceIds ?? []) : []
     workspaceResourceId: logs.outputs.workspaceResourceId
   }
 }

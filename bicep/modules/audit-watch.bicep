@@ -17,7 +17,7 @@ resource protectionChanged 'Microsoft.Insights/activityLogAlerts@2020-10-01' = {
   location: 'global'
   tags: tags
   properties: {
-    description: 'Somebody changed what protects the audit trail: a retention policy, the account, its roles, its lock; or asked for its keys.'
+    description: 'Somebody changed what protects the audit trail: a retention policy, the account, its roles, its lock, its log; or asked for its keys.'
     enabled: true
     scopes: [
       accountResourceId
@@ -45,6 +45,7 @@ resource protectionChanged 'Microsoft.Insights/activityLogAlerts@2020-10-01' = {
             'Microsoft.Storage/storageAccounts/listKeys/action'
             'Microsoft.Authorization/roleAssignments/write'
             'Microsoft.Authorization/locks/delete'
+            'Microsoft.Insights/diagnosticSettings/delete'
           ]
         }
       ]

@@ -51,7 +51,8 @@ resource account 'Microsoft.Storage/storageAccounts@2025-06-01' = {
       defaultAction: isRestricted ? 'Deny' : 'Allow'
       ipRules: [
         for range in allowedIpRanges: {
-          value: range
+          // One address has no length here: storage refuses /32, which Event Hubs takes.
+          value: replace(range, '/32', '')
           action: 'Allow'
         }
       ]

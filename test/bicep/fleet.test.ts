@@ -40,6 +40,13 @@ const planted: readonly Planted[] = [
     /allowedCallerIpAddresses/,
   ],
   ['readers are not restricted', relay, '        restrictedReaders\n', '        {}\n', /contents/],
+  [
+    'an application that is lost with the next deployment',
+    'bicep/fleet.bicep',
+    '  : existingApplicationVersionResourceId',
+    "  : ''",
+    /scaleSet: params\.applicationVersionResourceId/,
+  ],
   ['another severity', relay, 'WARN: 13', 'WARN: 17', /minimumSeverityNumber/],
   ['types as they were typed', relay, 'type => toLower(type)', 'type => type', /eventTypes/],
   ['an alert on something else', relay, "'RunsFailed'", "'RunsStarted'", /metricName/],

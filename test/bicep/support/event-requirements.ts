@@ -13,7 +13,7 @@ const storageAccount = {
 };
 const open = { allowPublicNetworkAccess: true, allowedIpRanges: [], allowedSubnetResourceIds: [] };
 const closed = { ...open, allowPublicNetworkAccess: false };
-const ranged = { ...open, allowedIpRanges: ['192.0.2.0/24'] };
+const ranged = { ...open, allowedIpRanges: ['192.0.2.0/24', '198.51.100.7/32'] };
 const storageNetwork = (name: string): Requirement[] => [
   {
     path: moduleNamed(name),
@@ -25,7 +25,12 @@ const storageNetwork = (name: string): Requirement[] => [
     path: moduleNamed(name),
     resource: 'account',
     given: ranged,
-    facts: { 'properties.networkAcls.defaultAction': 'Deny' },
+    facts: {
+      'properties.networkAcls.defaultAction': 'Deny',
+      'properties.networkAcls.ipRules.0.value': '192.0.2.0/24',
+      // Storage refuses /31 and /32: learn.microsoft.com, "Guidelines and limitations of the storage firewall".
+      'properties.networkAcls.ipRules.1.value': '198.51.100.7',
+    },
   },
   {
     path: moduleNamed(name),

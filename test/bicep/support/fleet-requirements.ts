@@ -15,6 +15,22 @@ const claimsOf = (oid: string): Value => [
   { name: 'oid', value: oid },
 ];
 
+const again = {
+  applicationPackageLink: '',
+  existingApplicationVersionResourceId: '/version',
+  subnetResourceId: '/subnet',
+};
+
+/** Whoever deploys a scale set again has no package at hand, and wants to keep what is installed. */
+const deployedAgain: readonly Requirement[] = [
+  {
+    path: 'bicep/fleet.bicep',
+    resource: 'scaleSet',
+    given: again,
+    facts: { 'params.applicationVersionResourceId': '/version' },
+  },
+];
+
 const relay: readonly Requirement[] = [
   {
     path: moduleNamed('relay'),
@@ -195,6 +211,6 @@ const preview: readonly Requirement[] = [
 
 /** Every requirement that the text does not meet. */
 export const fleetFaults = (project: Project): Fault[] =>
-  [...relay, ...scaleSetRequirements, ...installation, ...preview].flatMap((each) =>
+  [...relay, ...deployedAgain, ...scaleSetRequirements, ...installation, ...preview].flatMap((each) =>
     requirementFaults(project, each),
   );
