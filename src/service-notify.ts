@@ -140,10 +140,14 @@ interface Watch {
 async function look(watch: Watch): Promise<void> {
   const { clock, pingMsMax, signal, memory, say } = watch;
   const lookMs = Math.min(lookMsMax, (pingMsMax ?? Number.POSITIVE_INFINITY) / 2);
+  let wasFrozen = false;
   while (!signal.aborted) {
+    const sinceMs = clock.monotonic();
     await clock.sleep(lookMs, signal);
     if (signal.aborted) return;
-    const { alive, status } = reportOf(watch);
+    // On a VM that was frozen nobody could go on: whoever is late for that has a turn first. Twice is no excuse.
+    wasFrozen = !wasFrozen && clock.monotonic() - sinceMs > 2 * lookMs;
+    const { alive, status } = wasFrozen ? { alive: memory.wasAlive, status: memory.said } : reportOf(watch);
     const news: Record<string, string> = {};
     // Waiting for the next look would be too long.
     if (alive && pingMsMax !== null && clock.monotonic() - memory.pingedAt + lookMs > pingMsMax * 0.99) {

@@ -33,14 +33,17 @@ function openReady(more: NodeJS.ProcessEnv = minute) {
     return passed.said().filter((each) => !/^(RELOADING|MONOTONIC_USEC)=/.test(each));
   };
   let marks = 0;
-  /** What is said while so much time passes. */
-  const during = async (ms: number): Promise<string[]> => {
+  const whileIt = async (passes: (ms: number) => Promise<void>, ms: number): Promise<string[]> => {
     const before = await heard();
-    await clock.pass(ms);
+    await passes(ms);
     return (await heard()).slice(before.length);
   };
   return {
-    ...{ service, passed, clock, log, state, report, run, during },
+    ...{ service, passed, clock, log, state, report, run },
+    /** What is said while so much time passes. */
+    during: (ms: number) => whileIt(clock.pass, ms),
+    /** What is said when so much time has passed at once. */
+    frozen: (ms: number) => whileIt(clock.jump, ms),
     [Symbol.dispose]: () => resources.dispose(),
   };
 }
@@ -63,6 +66,26 @@ test('a program that is stuck is heard of no longer, and says so once; when it g
   Object.assign(ready.state, { alive: true, status: 'watching' });
   expect(await ready.during(10_000)).toEqual([ping, 'STATUS=watching']);
   expect(ready.log.lines).toHaveLength(2);
+});
+
+test('a machine that was frozen is heard of as soon as it goes on, and its program has a turn before it counts as stuck', async () => {
+  using ready = openReady();
+  await ready.during(60_000);
+  // The loop is late: nobody could go on.
+  Object.assign(ready.state, { alive: false, status: 'the poll loop is stuck' });
+  expect(await ready.frozen(40_000)).toEqual([ping]);
+  Object.assign(ready.state, { alive: true, status: 'watching' });
+  expect(new Set(await ready.during(60_000))).toEqual(new Set([ping]));
+  expect(ready.log.lines).toEqual([]);
+});
+
+test('a program that is stuck is no less stuck for a frozen machine, however often that happens', async () => {
+  using ready = openReady();
+  await ready.during(60_000);
+  Object.assign(ready.state, { alive: false, status: 'the poll loop is stuck' });
+  await ready.frozen(40_000);
+  expect(await ready.frozen(40_000)).toEqual(['STATUS=the poll loop is stuck']);
+  for (let turn = 1; turn <= 4; turn++) expect(await ready.frozen(40_000)).toEqual([]);
 });
 
 test.each([

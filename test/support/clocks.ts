@@ -39,6 +39,8 @@ export function stuckClock(): StuckClock {
 export interface SteppedClock extends Clock {
   /** Lets ms pass, second by second; all that is due happens before it returns. */
   pass(ms: number): Promise<void>;
+  /** Lets ms pass at once, as for a machine that was frozen. */
+  jump(ms: number): Promise<void>;
 }
 
 export function steppedClock(): SteppedClock {
@@ -65,6 +67,7 @@ export function steppedClock(): SteppedClock {
         sleepers.add(sleeper);
         signal.addEventListener('abort', wake);
       }),
+    jump: step,
     pass: async (ms) => {
       for (let passed = 0; passed < ms; passed += 1_000) await step(Math.min(1_000, ms - passed));
     },
