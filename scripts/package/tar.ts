@@ -8,7 +8,7 @@ import { runTool } from './tools.ts';
 
 /** @param path of the archive @throws PackagingError */
 export async function packFolder(folder: string, path: string, plan: BuildPlan): Promise<void> {
-  const plain = `${path}.tar`;
+  const plain = `${path}.part`;
   const sameForAll = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--format=gnu'];
   const time = `--mtime=@${plan.epochSeconds}`;
   try {
