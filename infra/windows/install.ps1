@@ -19,6 +19,8 @@ $programs = Join-Path $env:ProgramFiles 'ScheduledEventsBridge'
 $data = Join-Path $env:ProgramData 'scheduled-events-bridge'
 $configuration = Join-Path $data 'agent.yaml'
 $credentials = Join-Path $data 'credentials'
+$state = Join-Path $data 'state'
+$logs = Join-Path $data 'logs'
 $wrapper = Join-Path $programs 'scheduled-events-bridge-agent.exe'
 $program = Join-Path $programs 'seb.exe'
 
@@ -28,10 +30,25 @@ function Invoke-Program([string] $Path, [string[]] $Arguments) {
     if ($LASTEXITCODE -ne 0) { throw "$Path $Arguments ended with $LASTEXITCODE" }
 }
 
+# Every user may make a folder in ProgramData, and files in most folders there. What somebody else made stays theirs to
+# change, whatever is granted on it, and a link leads elsewhere.
+function Assert-Owned {
+    $trusted = 'S-1-5-18', 'S-1-5-32-544', [Security.Principal.WindowsIdentity]::GetCurrent().User.Value
+    foreach ($path in $data, $credentials, $state, $logs, $configuration) {
+        if (-not (Test-Path -LiteralPath $path)) { continue }
+        $owner = (Get-Acl -LiteralPath $path).GetOwner([Security.Principal.SecurityIdentifier]).Value
+        $isLink = ((Get-Item -LiteralPath $path -Force).Attributes -band [IO.FileAttributes]::ReparsePoint) -ne 0
+        if ($isLink -or ($trusted -notcontains $owner)) {
+            throw "$path is a link, or belongs to $owner and not to the administrators. Look at what it is; to keep it: icacls.exe `"$path`" /setowner *S-1-5-32-544"
+        }
+    }
+}
+
 $identity = New-Object Security.Principal.WindowsPrincipal([Security.Principal.WindowsIdentity]::GetCurrent())
 if (-not $identity.IsInRole([Security.Principal.WindowsBuiltInRole]::Administrator)) { throw 'Run this as an administrator.' }
 
 # Everything that may be refused comes before anything is touched.
+Assert-Owned
 $found = (Get-FileHash -LiteralPath $WinSW -Algorithm SHA256).Hash
 if ($found -ne $WinSWSha256) { throw "$WinSW is not what -WinSWSha256 says: its SHA-256 is $found." }
 $new = Join-Path $PSScriptRoot 'seb.exe'
@@ -47,7 +64,15 @@ $before = Get-Service -Name $service -ErrorAction SilentlyContinue
 $wasRunning = ($null -ne $before) -and ($before.Status -eq 'Running')
 if ($wasRunning) { Stop-Service -Name $service }
 
-New-Item -ItemType Directory -Force -Path $programs, $data, $credentials, (Join-Path $data 'state'), (Join-Path $data 'logs') | Out-Null
+# *S-1-5-18 is the system, *S-1-5-32-544 the administrators, whatever they are called in the language of the machine.
+New-Item -ItemType Directory -Force -Path $programs, $data | Out-Null
+Invoke-Program 'icacls.exe' @($data, '/inheritance:r', '/grant:r', '*S-1-5-18:(OI)(CI)F', '*S-1-5-32-544:(OI)(CI)F')
+# Nobody else gets in from here on; somebody may have a moment ago.
+Assert-Owned
+New-Item -ItemType Directory -Force -Path $credentials, $state, $logs | Out-Null
+foreach ($folder in $data, $credentials, $state, $logs) {
+    Invoke-Program 'icacls.exe' @($folder, '/setowner', '*S-1-5-32-544')
+}
 if (Test-Path -LiteralPath $program) { Copy-Item -LiteralPath $program -Destination "$program.before" -Force }
 Copy-Item -LiteralPath $new -Destination $program -Force
 Copy-Item -LiteralPath $WinSW -Destination $wrapper -Force
@@ -58,10 +83,9 @@ if ($null -eq $before) { Invoke-Program $wrapper @('install') }
 Invoke-Program 'sc.exe' @('config', $service, 'obj=', $account)
 Invoke-Program 'sc.exe' @('sidtype', $service, 'unrestricted')
 
-# *S-1-5-18 is the system, *S-1-5-32-544 the administrators, whatever they are called in the language of the machine.
-Invoke-Program 'icacls.exe' @($data, '/inheritance:r', '/grant:r', '*S-1-5-18:(OI)(CI)F', '*S-1-5-32-544:(OI)(CI)F', "${account}:(OI)(CI)RX")
-foreach ($folder in 'state', 'logs') {
-    Invoke-Program 'icacls.exe' @((Join-Path $data $folder), '/grant:r', "${account}:(OI)(CI)M")
+Invoke-Program 'icacls.exe' @($data, '/grant:r', "${account}:(OI)(CI)RX")
+foreach ($folder in $state, $logs) {
+    Invoke-Program 'icacls.exe' @($folder, '/grant:r', "${account}:(OI)(CI)M")
 }
 
 if ($Start -or $wasRunning) {

@@ -137,6 +137,21 @@ test('nothing is touched before the hash, the program and the configuration were
   expect(Math.min(...places)).toBeGreaterThan(0);
 });
 
+test('a folder that somebody else made is refused, before it is used and once nobody else gets in any more', () => {
+  const script = read('install.ps1');
+  const calls = [...script.matchAll(/^Assert-Owned$/gm)].map(({ index }) => index);
+  const places = [
+    calls[0],
+    script.indexOf('Invoke-Program $new'),
+    script.indexOf("'/inheritance:r'"),
+    calls[1],
+    script.indexOf('-Path $credentials, $state, $logs'),
+  ];
+  expect(calls).toHaveLength(2);
+  expect(places).toEqual(places.toSorted((one = -1, other = -1) => one - other));
+  expect(script).toContain('foreach ($path in $data, $credentials, $state, $logs, $configuration)');
+});
+
 test('every program that a script runs is asked how it ended', () => {
   for (const name of scripts) {
     const calls = [...read(name).matchAll(/^\s*& \$\S+.*\n(.*)$/gm)];
