@@ -1,6 +1,7 @@
 // The program `seb`: arguments to a command, signals to an AbortSignal, the end to an exit code.
 import { dispatch, exitCodes, explain } from './commands/dispatch.ts';
 import { type RegisteredCommand, registry } from './commands/registry.ts';
+import { complaintOfNode } from './version.ts';
 
 /** How long the program waits for what should be over. */
 export interface ProgramLimits {
@@ -24,6 +25,12 @@ export async function runProgram(
 ): Promise<void> {
   endOnBugs();
   ignoreGoneReaders();
+  const complaint = complaintOfNode(process.versions.node);
+  if (complaint !== null) {
+    process.stderr.write(`seb: ${complaint}\n`);
+    process.exitCode = exitCodes.usage;
+    return;
+  }
   const stop = listenForSignals(limits.stopMsMax);
   const { stdout, stderr } = process;
   const { signal, onHangup } = stop;

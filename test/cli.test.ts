@@ -8,6 +8,15 @@ const cli = fileURLToPath(new URL('../src/cli.ts', import.meta.url));
 const program = fileURLToPath(new URL('./support/waiting-program.ts', import.meta.url));
 const sameWishMs = 250;
 
+it('says which Node it needs, to an older one', async () => {
+  const older = 'Object.defineProperty(process,"versions",{value:{...process.versions,node:"20.1.0"}})';
+  expect(await runNode(['--import', `data:text/javascript,${older}`, cli, '--version'])).toEqual({
+    exitCode: 2,
+    stdout: '',
+    stderr: 'seb: this needs Node 24 or later, and here is 20.1.0\n',
+  });
+});
+
 it('prints its version from source', async () => {
   expect(await runNode([cli, '--version'])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
 });
