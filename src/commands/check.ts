@@ -28,6 +28,7 @@ export const check = defineCommand({
     { line: 'check -c consumer.yaml -o json', shows: 'the file, the hub and the store, as JSON' },
   ],
   notes: [
+    'For an agent it asks the metadata service, which switches Scheduled Events on for the VM for a day, as the agent does; the very first answer may take two minutes.',
     'No record is sent. Ends with 1 when something cannot be reached, and with 2 when the file is wrong.',
   ],
   async run(context) {
