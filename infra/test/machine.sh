@@ -81,6 +81,8 @@ make_root() {
   cp "$here"/inside/*.service "$root/etc/systemd/system/"
   install -m 0755 "$node" "$root/test/node"
   install -m 0644 "$deb" "$root/test/package.deb"
+  # As where an initramfs is made: some distributions keep a shell there.
+  install -D -m 0755 "$root/bin/sh" "$root/usr/lib/busybox/sh"
 }
 
 # put PATH [MODE]: standard input becomes a file of the machine.

@@ -117,6 +117,7 @@ prove_sandbox_of_this_systemd() {
   version=$(systemd_version)
   if ((version >= 248)); then
     told 'running a shell: EACCES' runShell EACCES
+    told 'running a shell that lies below /usr/lib: EACCES' runShellOfLibrary EACCES
     told 'running systemd-notify' runNotify 'done'
   else
     told "(systemd $version knows no NoExecPaths=: a shell can be run)" runShell 'done'

@@ -43,6 +43,7 @@ const facts = {
   // The owner and the group differ from one systemd to another.
   credentialForOthers: tried(() => statSync(firstCredential).mode & 0o227),
   runShell: spawnSync('/bin/sh', ['-c', 'true']).error?.code ?? 'done',
+  runShellOfLibrary: spawnSync('/usr/lib/busybox/sh', ['-c', 'true']).error?.code ?? 'done',
   runNotify: spawnSync('/usr/bin/systemd-notify', ['--version']).error?.code ?? 'done',
   netlink: tried(() => Object.keys(networkInterfaces()).length),
   bootId: tried(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
