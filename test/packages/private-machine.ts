@@ -22,7 +22,7 @@ export interface PrivateMachine extends AsyncDisposable {
 
 // Its root shows this machine's files, with the checkout and the test's directory as they are now, but not the lists
 // of apt, which would take a second to read at each installation. It ends with its standard input, because a process
-// of root cannot be ended by a user who had to ask for root.
+// of root cannot be ended by a user who had to ask for root; and everything in it ends with it.
 const boot = `
 set -eu
 base=$2/machine
@@ -37,7 +37,8 @@ if [ -d /var/lib/apt/lists ]; then mount -t tmpfs tmpfs "$base/root/var/lib/apt/
 for shown in "$@"; do mkdir -p "$base/root$shown"; mount --bind "$shown" "$base/root$shown"; done
 mkdir -p "$base/root/run/lock"
 ip link set lo up
-echo "$$ $base/root"
+read -r pid _ </proc/self/stat
+echo "$pid $base/root"
 exec cat >/dev/null
 `;
 
@@ -49,11 +50,11 @@ export async function openPrivateMachine(shown: string): Promise<PrivateMachine>
     const [program = '', ...words] = [...asRoot, ...command];
     return spawn(program, words, { cwd: '/' });
   };
-  const unshared = ['unshare', '--mount', '--net', '--uts', '--propagation', 'private'];
+  const unshared = ['unshare', '--mount', '--net', '--uts', '--pid', '--fork', '--propagation', 'private'];
   const holder = spawnAsRoot([...unshared, 'bash', '-c', boot, 'boot', checkout, shown]);
   const [pid = '', root = ''] = (await firstLine(holder)).split(' ');
   const enter = (command: readonly string[]) =>
-    spawnAsRoot(['nsenter', '-t', pid, '-m', '-n', '-u', 'chroot', root, ...command]);
+    spawnAsRoot(['nsenter', '-t', pid, '-m', '-n', '-u', '-p', 'chroot', root, ...command]);
   const started: ChildProcessWithoutNullStreams[] = [];
   return {
     async run(script, input = '') {
