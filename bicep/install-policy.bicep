@@ -250,13 +250,11 @@ resource audits 'Microsoft.Authorization/policyAssignments@2025-01-01' = if (rep
   }
 }
 
-resource installerWrites 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
-  name: guid(subscription().id, installs.id, virtualMachineContributorRoleId)
-  properties: {
+module installerWrites 'modules/installer-role.bicep' = {
+  name: '${prefix}-install-writes-vms'
+  params: {
     principalId: installs.identity.principalId
-    principalType: 'ServicePrincipal'
-    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', virtualMachineContributorRoleId)
-    description: 'The install policy of Scheduled Events Bridge puts the application on VMs'
+    roleDefinitionGuid: virtualMachineContributorRoleId
   }
 }
 

@@ -92,6 +92,13 @@ const contributor = '/providers/Microsoft.Authorization/roleDefinitions/9980e02c
 
 const installation: readonly Requirement[] = [
   {
+    path: moduleNamed('installer-role'),
+    resource: 'writes',
+    given: { principalId: 'identity', roleDefinitionGuid: 'role' },
+    // With the identity in it: an assignment of a role cannot be given to another one.
+    facts: { name: '<guid(subscription().id, principalId, roleDefinitionGuid)>' },
+  },
+  {
     path: moduleNamed('vm-application'),
     resource: 'application',
     facts: { name: 'scheduled-events-bridge', 'properties.supportedOSType': 'Linux' },
