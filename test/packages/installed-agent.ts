@@ -21,10 +21,16 @@ export const waits = 'the sink does not take records now';
 
 /**
  * Runs it until it logs `text`, then `meanwhile`, and stops it as systemd does.
+ * @param command of the agent, for another user than root
  * @returns what `meanwhile` printed, and the agent's log
  */
-export function runAgentUntil(machine: PrivateMachine, text: string, meanwhile = ''): Promise<Ended> {
-  return machine.run(`seb agent 2> /run/agent.log & agent=$!
+export function runAgentUntil(
+  machine: PrivateMachine,
+  text: string,
+  meanwhile = '',
+  command = 'seb agent',
+): Promise<Ended> {
+  return machine.run(`${command} 2> /run/agent.log & agent=$!
     grep -q -m 1 '${text}' < <(exec 2>/dev/null; timeout 60 tail -n +1 --pid=$agent -s 0.1 -F /run/agent.log)
     ${meanwhile}
     kill -TERM $agent; wait $agent; cat /run/agent.log >&2`);
