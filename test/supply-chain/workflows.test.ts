@@ -217,6 +217,21 @@ describe('the release', () => {
     }
   });
 
+  it('lets tests make namespaces wherever it runs them, which Ubuntu 24.04 forbids', () => {
+    const testing = ['ci.yml', 'release.yml'].flatMap((name) => {
+      const all = workflows.find((each) => each.name === name)?.jobs ?? {};
+      return Object.values(all)
+        .map((job) => JSON.stringify(job))
+        .filter((words) => words.includes('npm run check'));
+    });
+    expect(testing).toHaveLength(2);
+    for (const words of testing) {
+      const allowed = words.indexOf('apparmor_restrict_unprivileged_userns=0');
+      expect(allowed).toBeGreaterThan(0);
+      expect(allowed).toBeLessThan(words.indexOf('npm run check'));
+    }
+  });
+
   it('signs nothing but what was compared', () => {
     const { outputs } = parse(textOf('release.yml')).jobs.compare;
     expect(outputs.list).toContain('steps.compared.outputs.list');
