@@ -159,6 +159,12 @@ const sequencesOf = (records: readonly BridgeRecord[]): number[] =>
   records.map(({ sequence }) => Number(sequence));
 const rising = (numbers: readonly number[]): number[] => [...numbers].sort((left, right) => left - right);
 
+/**
+ * Here an event starts within seconds of its announcement. Such a record passes older ones that wait for more than
+ * 2 s: those of an agent that was killed before it could deliver them.
+ */
+const isShortNotice = ({ type }: BridgeRecord): boolean => type.endsWith('.event.started.v1');
+
 /** The trail of what the hub got holds each fact once, with both observers. */
 async function expectTrail(path: string, hub: EventHubsEmulator, facts: readonly string[]): Promise<void> {
   await using _consumer = startConsumer(path, hub);
@@ -176,7 +182,7 @@ async function expectTrail(path: string, hub: EventHubsEmulator, facts: readonly
   expect(found.records + found.repeats).toBe(entries);
 }
 
-test('agents killed at 50 random moments: every sink gets exactly the facts, in order, without a hole', async () => {
+test('agents killed at 50 random moments: every sink gets exactly the facts, without a hole, and in order but for those of short notice', async () => {
   using directory = temporaryDirectory();
   await using imds = await startImdsEmulator({ vms: [{ name: 'WestNO_0' }, { name: 'WestNO_1' }] });
   await using hub = await startEventHubsEmulator();
@@ -216,7 +222,8 @@ test('agents killed at 50 random moments: every sink gets exactly the facts, in 
 
     const local = firstCopies(recordsIn(agent.local));
     for (const records of [local, firstCopies(posted())]) {
-      expect(rising(sequencesOf(records))).toEqual(sequencesOf(records));
+      const unhurried = sequencesOf(records.filter((record) => !isShortNotice(record)));
+      expect(rising(unhurried)).toEqual(unhurried);
       expect(
         eventsAmong(records)
           .map(({ id }) => id)
