@@ -38,6 +38,8 @@ for tool in debootstrap systemd-nspawn nsenter unshare dpkg-deb; do
   command -v "$tool" >/dev/null || refuse "$tool is missing; on Debian: apt-get install debootstrap systemd-container"
 done
 [ "$(id -u)" = 0 ] || refuse 'booting a machine needs root'
+exec {alone}>/run/lock/scheduled-events-bridge-boot
+flock --nonblock "$alone" || refuse 'another boot.sh runs here, and the machines of both would share their cgroups; wait for it'
 unshare --mount --net --pid --fork true 2>/dev/null || refuse 'this machine may not make namespaces, so it cannot boot another'
 
 work=$(mktemp -d)
