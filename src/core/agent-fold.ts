@@ -37,6 +37,10 @@ export const joinAgents = (one: AgentState, other: AgentState): AgentState => ({
   fields: joinTables(one.fields, other.fields, joinLatest),
 });
 
+/** The numbers between the first and the last that are not here. */
+export const missingOf = ({ sequences }: AgentState): Ranges =>
+  sequences.slice(1).map(([from], place) => [(sequences[place]?.[1] ?? from) + 1, from - 1] as const);
+
 /** How one agent witnessed one event. */
 export interface WitnessState {
   readonly seen: Span;

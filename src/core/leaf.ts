@@ -1,5 +1,6 @@
 // What the trail seals of one event: a pure function of what the hub holds, so that every reader finds the same.
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
+import { base64 } from './base64.ts';
 
 /** One event as the hub holds it. */
 export interface HubEvent {
@@ -27,4 +28,44 @@ export const leafOf = ({ sequenceNumber, enqueuedMs, body }: HubEvent): Leaf => 
 });
 
 /** SHA-256 over the raw bytes. */
-export const hashBody = (body: Uint8Array): Uint8Array => createHash('sha256').update(body).digest();
+export const hashBody = (body: Uint8Array): Uint8Array => hash('sha256', body, 'buffer');
+
+/**
+ * The bytes that a tree seals of a leaf: four lines that anybody can write again from the hub or from its Capture files.
+ * ```
+ * seb.leaf.v1
+ * <sequence number>
+ * <enqueued time, epoch ms>
+ * <base64 of the body's SHA-256>
+ * ```
+ */
+export const leafText = ({ sequenceNumber, enqueuedMs, bodySha256 }: Leaf): string =>
+  `seb.leaf.v1\n${sequenceNumber}\n${enqueuedMs}\n${base64(bodySha256)}\n`;
+
+/** The leaf that a text of `leafText` is of; null when it is exactly of none. */
+export function readLeafText(text: string): Leaf | null {
+  const [, number, time, encoded = ''] =
+    /^seb\.leaf\.v1\n(\d{1,16})\n(\d{1,16})\n(.{44})\n$/.exec(text) ?? [];
+  const bodySha256 = Buffer.from(encoded, 'base64');
+  const leaf = { sequenceNumber: Number(number), enqueuedMs: Number(time), bodySha256 };
+  // No later moment has a date: https://tc39.es/ecma262/#sec-time-values-and-time-range.
+  const isWhole = bodySha256.length === 32 && leaf.enqueuedMs <= 8.64e15;
+  return isWhole && leafText(leaf) === text ? leaf : null;
+}
+
+const leafPrefix = Uint8Array.of(0);
+
+// Hashing in one call, from bytes that are kept, takes half the time: a leaf's text has at most 100 bytes.
+const leafBytes = Buffer.alloc(256);
+
+/** The leaf's hash in its tree: https://www.rfc-editor.org/rfc/rfc6962#section-2.1. */
+export function leafHash(leaf: Leaf): Uint8Array {
+  const text = leafText(leaf);
+  if (text.length >= leafBytes.length) return hashLeafBytes(Buffer.from(text, 'utf8'));
+  const end = 1 + leafBytes.write(text, 1, 'latin1');
+  return hash('sha256', leafBytes.subarray(0, end), 'buffer');
+}
+
+/** The hash of any bytes as a leaf. */
+const hashLeafBytes = (bytes: Uint8Array): Uint8Array =>
+  createHash('sha256').update(leafPrefix).update(bytes).digest();

@@ -77,6 +77,9 @@ const idLengthMax = 1_024;
 const textLengthMax = 4_096;
 const vmsMax = 5_000;
 
+// Making one costs more than using it.
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
 /**
  * Reads one body.
  * @param body the bytes as the hub gave them
@@ -85,7 +88,7 @@ const vmsMax = 5_000;
 export function readRecord(body: Uint8Array): RecordReading {
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    text = decoder.decode(body);
   } catch {
     return parked('not-utf8');
   }
@@ -101,7 +104,7 @@ export function readRecord(body: Uint8Array): RecordReading {
 const parked = (reason: ParkReason): RecordReading => ({ status: 'parked', reason });
 
 function readEnvelope(wire: unknown): RecordReading {
-  const [id, source, type] = ['id', 'source', 'type'].map((name) => textAt(wire, name));
+  const [id, source, type] = [textAt(wire, 'id'), textAt(wire, 'source'), textAt(wire, 'type')];
   if (!id || !source || !type || textAt(wire, 'specversion') !== '1.0') return parked('not-a-cloudevent');
   if (Math.max(id.length, source.length, type.length) > idLengthMax) return parked('too-long');
   const kind = readType(type);
@@ -143,6 +146,12 @@ function readType(type: string): KnownType | Extract<RecordReading, { status: 'p
   return { status: 'known', family, transition };
 }
 
+/** The phase of its event that a record of this type tells; null for a record of another family. */
+export function transitionOf(type: string): TransitionKind | null {
+  const kind = readType(type);
+  return kind.status === 'known' ? kind.transition : null;
+}
+
 const reasons: readonly TransitionReason[] = [
   'status',
   'removed-after-started',
@@ -175,22 +184,25 @@ function readEvent(data: unknown, transition: TransitionKind): EventFacts | 'no-
 function readNames(wire: unknown): readonly string[] {
   if (!Array.isArray(wire)) return [];
   const names = wire.slice(0, vmsMax).filter((name) => typeof name === 'string' && name !== '');
-  const spelled = names.map((name: string) => name.toWellFormed().replace(/^_/, '').slice(0, idLengthMax));
+  const spelled = names.map((name: string) => unscored(name.toWellFormed()).slice(0, idLengthMax));
   // Of several spellings the lowest: which one stays does not depend on their order.
   const lowestLast = spelled.sort().reverse();
   return [...new Map(lowestLast.map((name) => [canonicalName(name), name])).values()].sort();
 }
 
+const unscored = (name: string): string => (name.startsWith('_') ? name.slice(1) : name);
+
 function readAgent(data: unknown, source: string): AgentFacts {
   const agent = child(data, 'agent');
   const observer = child(data, 'observer');
   const sequence = child(agent, 'sequence');
-  const facts = observerFields.map((name) => [name, textAt(observer, name)] as const);
+  const facts = {} as Record<(typeof observerFields)[number], string | null>;
+  for (const name of observerFields) facts[name] = textAt(observer, name);
   return {
     agentId: textAt(agent, 'instanceId')?.slice(0, idLengthMax) || source,
     sequence: Number.isSafeInteger(sequence) && Number(sequence) >= 0 ? Number(sequence) : null,
     version: textAt(agent, 'version'),
-    observer: Object.fromEntries(facts) as ObserverFacts,
+    observer: facts,
   };
 }
 
