@@ -1,81 +1,71 @@
-// Derives the projections from entries: facts to rows, one write per event and agent however many spoke.
-
-import { createHash } from 'node:crypto';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import {
-  type AgentState,
-  agentStateOf,
-  joinAgents,
-  joinWitnesses,
-  type WitnessState,
-  witnessStateOf,
-} from '../core/agent-fold.ts';
+// Keeps the projections of a trail in SQLite: looks up what a batch speaks of, and writes what it changes.
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { AgentState, WitnessState } from '../core/agent-fold.ts';
 import { canonicalName } from '../core/document.ts';
-import { type EventState, eventStateOf, joinEvents, summarizeEvent } from '../core/event-fold.ts';
-import { readRecord, type TrailRecord } from '../core/read-record.ts';
-import type { AppendCounts } from './store.ts';
+import { type EventState, summarizeEvent } from '../core/event-fold.ts';
+import {
+  type AppendCounts,
+  type Changes,
+  type Known,
+  type Observation,
+  projectBatch,
+} from '../core/projection.ts';
+import { type PlacedEntry, type ReadBatch, readBatch, witnessKey } from '../core/read-batch.ts';
 
-/** An entry and where it stands. */
-export interface PlacedEntry {
-  readonly streamId: number;
-  readonly index: number;
-  readonly bodySha256: Uint8Array;
-  readonly body: Uint8Array;
+/** What projecting a batch came to. */
+export interface Projected {
+  readonly counts: AppendCounts;
+  readonly changes: Changes;
 }
 
+/** What has to be looked up. */
+export type Keys = Pick<ReadBatch, 'recordKeys' | 'eventIds' | 'agentIds' | 'witnesses'>;
+
+/** The caller owns the transaction. */
 export interface Projector {
-  /** Writes everything derived from these entries; the caller owns the transaction. */
-  project(entries: readonly PlacedEntry[]): AppendCounts;
+  /** Writes everything derived from these entries. */
+  project(entries: readonly PlacedEntry[]): Projected;
+  /** What stands under these keys. */
+  known(keys: Keys): Known;
+  write(changes: Omit<Changes, 'counts'>): void;
 }
 
-/** Prepares the projections of a database whose tables stand already. */
-export function openProjector(database: DatabaseSync): Projector {
+/** Prepares the projections of a database whose tables stand already. @param streams their ids by name */
+export function openProjector(database: DatabaseSync, streams: StreamIds): Projector {
   const statements = prepare(database);
   return {
     project: (entries) => {
-      const news: News = { events: new Map(), agents: new Map(), counts: emptyCounts() };
-      for (const entry of entries) projectEntry(statements, news, entry);
-      for (const [eventId, fresh] of news.events) writeEvent(statements, eventId, fresh);
-      for (const [agentId, state] of news.agents) writeAgent(statements, agentId, state);
-      return news.counts;
+      const batch = readBatch(entries);
+      const changes = projectBatch(batch, knownOf(statements, streams, batch));
+      write(statements, streams, changes);
+      return { counts: changes.counts, changes };
     },
+    known: (keys) => knownOf(statements, streams, keys),
+    write: (changes) => write(statements, streams, changes),
   };
 }
 
-type Counts = { -readonly [Name in keyof AppendCounts]: AppendCounts[Name] };
-const emptyCounts = (): Counts => ({ entries: 0, records: 0, repeats: 0, conflicts: 0, parked: 0 });
-
-/** What one batch says, joined in memory before it meets what stands on disk. */
-interface News {
-  readonly events: Map<string, EventNews>;
-  readonly agents: Map<string, AgentState>;
-  readonly counts: Counts;
-}
-
-interface EventNews {
-  state: EventState;
-  readonly vms: Set<string>;
-  readonly witnesses: Map<string, WitnessState>;
+/** Rows name streams by a short number. */
+export interface StreamIds {
+  idOf(name: string): number;
+  nameOf(id: number): string;
 }
 
 type Statements = ReturnType<typeof prepare>;
+type Row = Readonly<Record<string, unknown>>;
 
 function prepare(database: DatabaseSync) {
   const sql = (text: string): StatementSync => database.prepare(text);
   return {
     park: sql('INSERT INTO parked (stream, idx, reason) VALUES (?, ?, ?)'),
-    // Of several copies the one that stands lowest is the evidence, whichever came first.
-    observe: sql(`
+    versions: sql('SELECT * FROM observation WHERE record_key = ?'),
+    putObservation: sql(`
       INSERT INTO observation
-        (record_key, body_key, stream, idx, id, source, type, at_ms, agent_id, agent_seq, event_id)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        (record_key, body_key, stream, idx, repeats, id, source, type, at_ms, agent_id, agent_seq, event_id)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (record_key, body_key) DO UPDATE SET
-        repeats = repeats + 1,
-        stream = iif((excluded.stream, excluded.idx) < (stream, idx), excluded.stream, stream),
-        idx = iif((excluded.stream, excluded.idx) < (stream, idx), excluded.idx, idx)
-      RETURNING repeats`),
-    variants: sql('SELECT count(*) AS variants FROM observation WHERE record_key = ?'),
-    conflict: sql(`
+        stream = excluded.stream, idx = excluded.idx, repeats = excluded.repeats`),
+    putConflict: sql(`
       INSERT INTO conflict (record_key, source, id, variants) VALUES (?, ?, ?, ?)
       ON CONFLICT (record_key) DO UPDATE SET variants = excluded.variants`),
     event: sql('SELECT state FROM event WHERE event_id = ?'),
@@ -97,105 +87,85 @@ function prepare(database: DatabaseSync) {
   };
 }
 
-function projectEntry(statements: Statements, news: News, entry: PlacedEntry): void {
-  news.counts.entries += 1;
-  const reading = readRecord(entry.body);
-  if (reading.status === 'parked') {
-    statements.park.run(entry.streamId, entry.index, reading.reason);
-    news.counts.parked += 1;
-    return;
-  }
-  const { record } = reading;
-  const recordKey = recordKeyOf(record);
-  if (!observe(statements, recordKey, record, entry)) {
-    news.counts.repeats += 1;
-    return;
-  }
-  if (hasVariants(statements, recordKey, record)) news.counts.conflicts += 1;
-  else news.counts.records += 1;
-  hear(news, record);
+/** Of a key in hex. */
+export const bytes = (hex: string): Uint8Array => Buffer.from(hex, 'hex');
+const hex = (value: unknown): string => Buffer.from(value as Uint8Array).toString('hex');
+
+function knownOf(statements: Statements, streams: StreamIds, keys: Keys): Known {
+  return {
+    observations: keys.recordKeys.flatMap((key) =>
+      statements.versions.all(bytes(key)).map((row) => observationFrom(row, streams)),
+    ),
+    events: statesOf<EventState>(statements.event, keys.eventIds),
+    agents: statesOf<AgentState>(statements.agent, keys.agentIds),
+    witnesses: new Map(
+      keys.witnesses.flatMap((key) => {
+        const row = statements.witness.get(key.eventId, key.agentId);
+        return row === undefined ? [] : [[witnessKey(key), witnessFrom(row)] as const];
+      }),
+    ),
+  };
 }
 
-const keyLength = 16;
-
-/** Source and id name a record; a byte that neither may hold keeps them apart. */
-const recordKeyOf = ({ source, id }: TrailRecord): Uint8Array =>
-  createHash('sha256')
-    .update(JSON.stringify([source, id]), 'utf8')
-    .digest()
-    .subarray(0, keyLength);
-
-/** Whether these bytes of this record are new. */
-function observe(
-  { observe }: Statements,
-  recordKey: Uint8Array,
-  record: TrailRecord,
-  entry: PlacedEntry,
-): boolean {
-  const { id, source, type, at, agent, event } = record;
-  const bodyKey = entry.bodySha256.subarray(0, keyLength);
-  const place = [recordKey, bodyKey, entry.streamId, entry.index] as const;
-  const who = [agent.agentId, agent.sequence] as const;
-  const row = observe.get(...place, id, source, type, at, ...who, event?.eventId ?? null);
-  return row?.['repeats'] === 0;
-}
-
-function hasVariants(statements: Statements, recordKey: Uint8Array, { source, id }: TrailRecord): boolean {
-  const variants = Number(statements.variants.get(recordKey)?.['variants']);
-  if (variants > 1) statements.conflict.run(recordKey, source, id, variants);
-  return variants > 1;
-}
-
-/** Folds a record into what the batch says. Both versions of a conflict count: neither can be called false. */
-function hear(news: News, record: TrailRecord): void {
-  const { event, agent } = record;
-  const known = news.agents.get(agent.agentId);
-  const said = agentStateOf(record);
-  news.agents.set(agent.agentId, known === undefined ? said : joinAgents(known, said));
-  const witness = witnessStateOf(record);
-  if (event === null || witness === null) return;
-  const state = eventStateOf(record, event);
-  const fresh = news.events.get(event.eventId) ?? { state, vms: new Set(), witnesses: new Map() };
-  fresh.state = joinEvents(fresh.state, state);
-  for (const vm of event.vms) fresh.vms.add(vm);
-  const before = fresh.witnesses.get(agent.agentId);
-  fresh.witnesses.set(agent.agentId, before === undefined ? witness : joinWitnesses(before, witness));
-  news.events.set(event.eventId, fresh);
-}
-
-function writeEvent(statements: Statements, eventId: string, fresh: EventNews): void {
-  const row = statements.event.get(eventId);
-  const known = row === undefined ? null : (JSON.parse(String(row['state'])) as EventState);
-  const state = known === null ? fresh.state : joinEvents(known, fresh.state);
-  const { eventType, status, outcome, firstSeenAt, lastSeenAt } = summarizeEvent(state);
-  statements.putEvent.run(
-    ...[eventId, eventType, status, outcome, firstSeenAt, lastSeenAt],
-    JSON.stringify(state),
+const statesOf = <State>(query: StatementSync, keys: readonly string[]): Map<string, State> =>
+  new Map(
+    keys.flatMap((key) => {
+      const row = query.get(key);
+      return row === undefined ? [] : [[key, JSON.parse(String(row['state'])) as State] as const];
+    }),
   );
-  for (const vm of fresh.vms) statements.putVm.run(canonicalName(vm), eventId, vm);
-  for (const [agentId, witness] of fresh.witnesses) writeWitness(statements, eventId, agentId, witness);
-}
 
-function writeWitness(statements: Statements, eventId: string, agentId: string, fresh: WitnessState): void {
-  const row = statements.witness.get(eventId, agentId);
-  const known = row === undefined ? fresh : witnessFrom(row);
-  const { phases, affected, seen } = joinWitnesses(known, fresh);
-  statements.putWitness.run(eventId, agentId, phases, affected, seen.first, seen.last);
-}
+const textOrNull = (value: unknown): string | null => (value === null ? null : String(value));
 
-const witnessFrom = (row: Readonly<Record<string, unknown>>): WitnessState => ({
+/** An observation as its row says. */
+export const observationFrom = (row: Row, streams: StreamIds): Observation => ({
+  ...{ recordKey: hex(row['record_key']), bodyKey: hex(row['body_key']) },
+  ...{ stream: streams.nameOf(Number(row['stream'])), index: Number(row['idx']) },
+  ...{ repeats: Number(row['repeats']), id: String(row['id']), source: String(row['source']) },
+  ...{ type: String(row['type']), at: Number(row['at_ms']), agentId: String(row['agent_id']) },
+  agentSequence: row['agent_seq'] === null ? null : Number(row['agent_seq']),
+  eventId: textOrNull(row['event_id']),
+});
+
+const witnessFrom = (row: Row): WitnessState => ({
   phases: Number(row['phases']),
   affected: Number(row['affected']),
   seen: { first: Number(row['first_ms']), last: Number(row['last_ms']) },
 });
 
-function writeAgent(statements: Statements, agentId: string, fresh: AgentState): void {
-  const row = statements.agent.get(agentId);
-  const known = row === undefined ? null : (JSON.parse(String(row['state'])) as AgentState);
-  const state = known === null ? fresh : joinAgents(known, fresh);
+function write(statements: Statements, streams: StreamIds, changes: Omit<Changes, 'counts'>): void {
+  for (const { stream, index, reason } of changes.parked)
+    statements.park.run(streams.idOf(stream), index, reason);
+  for (const version of changes.observations) {
+    statements.putObservation.run(...observationRow(version, streams.idOf(version.stream)));
+  }
+  for (const { recordKey, source, id, variants } of changes.conflicts) {
+    statements.putConflict.run(bytes(recordKey), source, id, variants);
+  }
+  for (const [eventId, state] of changes.events) statements.putEvent.run(...eventRow(eventId, state));
+  for (const [eventId, names] of changes.vms) {
+    for (const name of names) statements.putVm.run(canonicalName(name), eventId, name);
+  }
+  for (const { eventId, agentId, state } of changes.witnesses) {
+    const { phases, affected, seen } = state;
+    statements.putWitness.run(eventId, agentId, phases, affected, seen.first, seen.last);
+  }
+  for (const [agentId, state] of changes.agents) statements.putAgent.run(...agentRow(agentId, state));
+}
+
+const observationRow = (version: Observation, streamId: number): SQLInputValue[] => [
+  ...[bytes(version.recordKey), bytes(version.bodyKey), streamId, version.index, version.repeats],
+  ...[version.id, version.source, version.type, version.at],
+  ...[version.agentId, version.agentSequence, version.eventId],
+];
+
+function eventRow(eventId: string, state: EventState): SQLInputValue[] {
+  const { eventType, status, outcome, firstSeenAt, lastSeenAt } = summarizeEvent(state);
+  return [eventId, eventType, status, outcome, firstSeenAt, lastSeenAt, JSON.stringify(state)];
+}
+
+function agentRow(agentId: string, state: AgentState): SQLInputValue[] {
   const field = (name: string): string | null => state.fields[name]?.value ?? null;
-  statements.putAgent.run(
-    ...[agentId, field('vmId'), field('vmName'), field('resourceId')],
-    ...[state.seen.last, JSON.stringify(state)],
-  );
+  const fields = [field('vmId'), field('vmName'), field('resourceId')];
+  return [agentId, ...fields, state.seen.last, JSON.stringify(state)];
 }

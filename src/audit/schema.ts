@@ -3,7 +3,45 @@
 /** Marks a SQLite file as a trail: "SEBt". */
 export const applicationId = 0x53454274;
 /** Counts up when the tables change. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
+
+const bodiesMayGo = `-- A body may go when its time is over; its hash stays.
+CREATE TRIGGER entry_fixed BEFORE UPDATE ON entry
+WHEN NEW.body IS NOT NULL OR NEW.stream <> OLD.stream OR NEW.idx <> OLD.idx OR NEW.seq <> OLD.seq
+  OR NEW.enqueued_ms <> OLD.enqueued_ms OR NEW.body_sha256 <> OLD.body_sha256
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+`;
+
+const ownTables = `-- The signed checkpoints that seals named.
+CREATE TABLE checkpoint (
+  stream INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  note TEXT NOT NULL,
+  PRIMARY KEY (stream, size)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER checkpoint_kept BEFORE DELETE ON checkpoint
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+CREATE TRIGGER checkpoint_fixed BEFORE UPDATE ON checkpoint
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+CREATE TRIGGER checkpoint_new BEFORE INSERT ON checkpoint
+WHEN EXISTS (SELECT 1 FROM checkpoint WHERE stream = NEW.stream AND size = NEW.size)
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+
+-- The id in the names of the local streams; the highest number is the one that counts.
+CREATE TABLE trail (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT;
+CREATE TRIGGER trail_kept BEFORE DELETE ON trail
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+CREATE TRIGGER trail_fixed BEFORE UPDATE ON trail
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+CREATE TRIGGER trail_new BEFORE INSERT ON trail
+-- SQLite calls a number that is not given yet -1.
+WHEN EXISTS (SELECT 1 FROM trail WHERE id = NEW.id OR number >= NEW.number AND NEW.number > 0)
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+
+CREATE TRIGGER stream_new BEFORE INSERT ON stream
+WHEN EXISTS (SELECT 1 FROM stream WHERE name = NEW.name OR id = NEW.id)
+BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
+`;
 
 /** The log. Triggers, not manners, keep it growing only: they bind every program that opens the file. */
 const log = `
@@ -12,7 +50,10 @@ CREATE TABLE stream (
   name TEXT NOT NULL UNIQUE,
   size INTEGER NOT NULL,
   last_seq INTEGER NOT NULL,
-  last_enqueued_ms INTEGER
+  last_enqueued_ms INTEGER,
+  -- The tree over all entries, as the roots of its perfect subtrees, and its signed checkpoint.
+  range BLOB NOT NULL DEFAULT x'',
+  note TEXT
 ) STRICT;
 
 -- A table with rowids: without them bodies of a record's length would spill into pages of their own.
@@ -29,9 +70,7 @@ CREATE UNIQUE INDEX entry_seq ON entry (stream, seq);
 
 CREATE TRIGGER entry_kept BEFORE DELETE ON entry
 BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
-CREATE TRIGGER entry_fixed BEFORE UPDATE ON entry
-BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
--- INSERT OR REPLACE deletes without asking the trigger above.
+${bodiesMayGo}-- INSERT OR REPLACE deletes without asking the trigger above.
 CREATE TRIGGER entry_appended BEFORE INSERT ON entry
 BEGIN
   SELECT RAISE(ABORT, 'the trail only grows at its end')
@@ -43,7 +82,12 @@ BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
 CREATE TRIGGER stream_forward BEFORE UPDATE ON stream
 WHEN NEW.id <> OLD.id OR NEW.name <> OLD.name OR NEW.size < OLD.size OR NEW.last_seq < OLD.last_seq
 BEGIN SELECT RAISE(ABORT, 'the trail only grows'); END;
-`;
+
+${ownTables}`;
+
+/** Finds what happened to a VM that is known by an id: the few rows of agents whose own VM was named. */
+const affectedAgents = `
+CREATE INDEX event_observer_agent ON event_observer (agent_id) WHERE affected = 1;`;
 
 /**
  * What is derived from the log and can be made anew from it.
@@ -111,7 +155,7 @@ CREATE TABLE event_observer (
   first_ms INTEGER NOT NULL,
   last_ms INTEGER NOT NULL,
   PRIMARY KEY (event_id, agent_id)
-) STRICT, WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;${affectedAgents}
 
 CREATE TABLE agent (
   agent_id TEXT PRIMARY KEY,
@@ -134,6 +178,15 @@ export const projectionTables = {
   event_observer: 'event_id, agent_id',
   agent: 'agent_id',
 } as const;
+
+/** What version 2 added: trees, checkpoints, the trail's own id, and that a body may go. */
+export const addedByVersion2 = `
+ALTER TABLE stream ADD COLUMN range BLOB NOT NULL DEFAULT x'';
+ALTER TABLE stream ADD COLUMN note TEXT;
+DROP TRIGGER entry_fixed;
+${bodiesMayGo}${ownTables}${affectedAgents}
+PRAGMA user_version = 2;
+`;
 
 /** Everything a new trail begins with. */
 export const newTrail = `${log}${projections}

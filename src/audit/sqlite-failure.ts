@@ -25,5 +25,7 @@ export const wordsFor: Readonly<Record<UnavailableReason, string>> = {
   locked: 'another program holds it locked',
   damaged: 'it is damaged or no SQLite file: keep it, and restore the trail from a copy',
   'read-only': 'it may not be written to',
+  unreachable: 'its server cannot be reached',
+  unauthorized: 'its server refuses this user',
   unexpected: 'it cannot be read',
 };

@@ -8,6 +8,7 @@ import { isThere, makeDirectories } from '../directories.ts';
 import { resultCodeOf, resultKind } from '../sqlite.ts';
 import { applicationId, newTrail, schemaVersion } from './schema.ts';
 import { failureOf, wordsFor } from './sqlite-failure.ts';
+import { migrateFrom1 } from './sqlite-migrate.ts';
 import { TrailUnusable } from './store.ts';
 
 // Long enough for another program's commit; opening happens once, so waiting here stops nothing.
@@ -30,35 +31,46 @@ export function openForWriting(path: string): DatabaseSync {
       database.exec(`PRAGMA cache_size = -${cacheKiB}`);
       database.exec('BEGIN IMMEDIATE');
       if (isBlank(database)) database.exec(newTrail);
-      requireTrail(database, path);
+      requireTrail(database, path, 1);
+      if (!hasWholeEnds(database)) throw damaged(path);
+      if (versionOf(database) === 1 && !migrateFrom1(database, Date.now())) throw damaged(path);
       database.exec('COMMIT');
       database.exec(`PRAGMA busy_timeout = ${writeTimeoutMs}`);
     });
   });
 }
 
+/** Whether each stream's last entry must be whole: not for whoever is there to find out. */
+export type Ends = 'whole' | 'any';
+
 /**
  * Opens a trail for reading only.
+ * @param oldest the oldest schema version that has what the caller reads
  * @throws TrailUnusable also when there is no such file: it is never made
  */
-export function openForReading(path: string): DatabaseSync {
+export function openForReading(
+  path: string,
+  oldest: number = schemaVersion,
+  ends: Ends = 'whole',
+): DatabaseSync {
   return withSentence(path, () => {
     if (!isThere(path)) throw missing(path);
     try {
-      return readable(path, path);
+      return readable(path, path, oldest, ends);
     } catch (error) {
       if (!isSealed(path, error)) throw error;
-      return readable(new URL(`${pathToFileURL(path)}?immutable=1`), path);
+      return readable(new URL(`${pathToFileURL(path)}?immutable=1`), path, oldest, ends);
     }
   });
 }
 
-function readable(place: string | URL, path: string): DatabaseSync {
+function readable(place: string | URL, path: string, oldest: number, ends: Ends): DatabaseSync {
   const database = new DatabaseSync(place, { readOnly: true, timeout: openTimeoutMs });
   return prepared(database, () => {
     // A consumer has just begun to make it.
     if (isBlank(database)) throw missing(path);
-    requireTrail(database, path);
+    requireTrail(database, path, oldest);
+    if (ends === 'whole' && !hasWholeEnds(database)) throw damaged(path);
   });
 }
 
@@ -105,16 +117,28 @@ function isBlank(database: DatabaseSync): boolean {
   return row?.['tables'] === 0;
 }
 
-function requireTrail(database: DatabaseSync, path: string): void {
-  const pragma = (name: string) => database.prepare(`PRAGMA ${name}`).get()?.[name];
-  if (pragma('application_id') !== applicationId) {
+const pragma = (database: DatabaseSync, name: string): unknown =>
+  database.prepare(`PRAGMA ${name}`).get()?.[name];
+
+const versionOf = (database: DatabaseSync): number => Number(pragma(database, 'user_version'));
+
+const damaged = (path: string): TrailUnusable =>
+  new TrailUnusable(`the trail at ${path} cannot be used: ${wordsFor.damaged}`);
+
+function requireTrail(database: DatabaseSync, path: string, oldest: number): void {
+  const version = versionOf(database);
+  if (pragma(database, 'application_id') !== applicationId || version < 1) {
     throw new TrailUnusable(`${path} is a SQLite file, but no trail`);
   }
-  if (pragma('user_version') !== schemaVersion) {
-    throw new TrailUnusable(`the trail at ${path} was written by another version of this program`);
+  if (version > schemaVersion) {
+    throw new TrailUnusable(
+      `the trail at ${path} was written by a later version of this program (its tables are of version ${version}, this program knows ${schemaVersion})`,
+    );
   }
-  if (!hasWholeEnds(database)) {
-    throw new TrailUnusable(`the trail at ${path} cannot be used: ${wordsFor.damaged}`);
+  if (version < oldest) {
+    throw new TrailUnusable(
+      `the trail at ${path} was written by an earlier version of this program: "seb consumer" brings it up to date when it next starts`,
+    );
   }
 }
 
@@ -127,7 +151,9 @@ function hasWholeEnds(database: DatabaseSync): boolean {
     )
     .all();
   return ends.every(({ body, body_sha256: hash }) => {
-    if (!(body instanceof Uint8Array) || !(hash instanceof Uint8Array)) return false;
-    return Buffer.compare(hashBody(body), hash) === 0;
+    if (!(hash instanceof Uint8Array)) return false;
+    // A body that was pruned left its hash.
+    if (body === null) return true;
+    return body instanceof Uint8Array && Buffer.compare(hashBody(body), hash) === 0;
   });
 }

@@ -1,12 +1,13 @@
 // Answers questions to a trail in SQLite, without ever changing a byte of it.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { phaseBits } from '../core/agent-fold.ts';
+import { type AgentState, missingOf, phaseBits } from '../core/agent-fold.ts';
 import { canonicalName } from '../core/document.ts';
 import { type EventState, summarizeEvent } from '../core/event-fold.ts';
 import { openForReading, withSentence } from './sqlite-file.ts';
 import type {
   EventQuery,
+  TrailAgent,
   TrailCounts,
   TrailEvent,
   TrailFact,
@@ -20,13 +21,15 @@ import type {
  * @throws TrailUnusable also when there is no such file: it is never made
  */
 export function openSqliteReader(path: string): TrailReader {
-  const database = openForReading(path);
+  // Questions go to tables that every version has.
+  const database = openForReading(path, 1);
   const answer = <Answer>(question: () => Answer): Answer => withSentence(path, question);
   return {
     events: async (query) => answer(() => eventsOf(database, query)),
     facts: async (eventId) => answer(() => factsOf(database, eventId)),
     counts: async () => answer(() => countsOf(database)),
     streams: async () => answer(() => streamsOf(database)),
+    agents: async () => answer(() => agentsOf(database)),
     [Symbol.asyncDispose]: async () => database.close(),
   };
 }
@@ -65,11 +68,12 @@ function conditionsOf({ type, since, until, vm }: EventQuery): { clause: string;
   return { clause: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
 }
 
-// An event names VMs; whoever knows a VM by an id finds it through the agent that runs on it.
+// An event names VMs; whoever knows a VM by an id finds it through the agent that runs on it. CROSS: the few agents
+// first, and then what they saw by its index.
 const eventsOfVm = `
   SELECT event_id FROM event_vm WHERE vm_key = ?
   UNION
-  SELECT event_id FROM event_observer JOIN agent USING (agent_id)
+  SELECT event_id FROM agent CROSS JOIN event_observer USING (agent_id)
   WHERE affected = 1 AND (vm_id = ? COLLATE NOCASE OR resource_id = ? COLLATE NOCASE)`;
 
 type ObserverCounts = Pick<TrailEvent, 'observers' | 'phaseObservers'>;
@@ -112,12 +116,15 @@ function factsOf(database: DatabaseSync, eventId: string | undefined): TrailFact
   }));
 }
 
+// What the trail says of itself stands in streams of its own.
+const ofHubs = `name NOT GLOB 'trail/*/journal' AND name NOT GLOB 'trail/*/seal'`;
+
 function countsOf(database: DatabaseSync): TrailCounts {
   const row: Row =
     database
       .prepare(
         `SELECT
-           (SELECT coalesce(sum(size), 0) FROM stream) AS entries,
+           (SELECT coalesce(sum(size), 0) FROM stream WHERE ${ofHubs}) AS entries,
            (SELECT count(*) FROM observation) AS observations,
            (SELECT coalesce(sum(repeats), 0) FROM observation) AS repeats,
            (SELECT coalesce(sum(variants - 1), 0) FROM conflict) AS conflicts,
@@ -138,9 +145,19 @@ function countsOf(database: DatabaseSync): TrailCounts {
   };
 }
 
+const agentsOf = (database: DatabaseSync): TrailAgent[] =>
+  database
+    .prepare('SELECT agent_id, vm_name, state FROM agent ORDER BY agent_id')
+    .all()
+    .map((row) => {
+      const state = JSON.parse(String(row['state'])) as AgentState;
+      const vmName = row['vm_name'] === null ? null : String(row['vm_name']);
+      return { agentId: String(row['agent_id']), vmName, lastAt: state.seen.last, missing: missingOf(state) };
+    });
+
 const streamsOf = (database: DatabaseSync): TrailStream[] =>
   database
-    .prepare('SELECT name, size, last_seq, last_enqueued_ms FROM stream ORDER BY name')
+    .prepare(`SELECT name, size, last_seq, last_enqueued_ms FROM stream WHERE ${ofHubs} ORDER BY name`)
     .all()
     .map((row) => ({
       name: String(row['name']),

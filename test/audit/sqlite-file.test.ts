@@ -7,6 +7,7 @@ import { expect, test } from 'vitest';
 import { openSqliteTrail } from '../../src/audit/sqlite.ts';
 import { openForWriting } from '../../src/audit/sqlite-file.ts';
 import { openSqliteReader } from '../../src/audit/sqlite-reader.ts';
+import { openSqliteSource } from '../../src/audit/sqlite-source.ts';
 import { emptyStream, TrailUnusable } from '../../src/audit/store.ts';
 import { asHubEvents, liveMigration } from '../support/synthetic.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -128,7 +129,7 @@ test('another program’s SQLite file is refused and left as it is', () => {
   expect(database.prepare('SELECT name FROM sqlite_schema').all()).toHaveLength(1);
 });
 
-test('a trail of another version is refused', async () => {
+test('a trail of a later version is refused with both versions', async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, 'trail.db');
   await someTrail(path);
@@ -136,7 +137,11 @@ test('a trail of another version is refused', async () => {
     using database = new DatabaseSync(path);
     database.exec('PRAGMA user_version = 99');
   }
-  expect(refusal(() => openSqliteTrail(path))).toContain('written by another version');
+  for (const open of [openSqliteTrail, openSqliteReader, openSqliteSource]) {
+    expect(refusal(() => open(path))).toBe(
+      `the trail at ${path} was written by a later version of this program (its tables are of version 99, this program knows 2)`,
+    );
+  }
 });
 
 test('a question that meets a harmed page gets a sentence for an answer', async () => {
