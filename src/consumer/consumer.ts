@@ -1,17 +1,23 @@
 // READ FIRST: the program that keeps the trail, in order. Hub → batch → one commit → trail, session after session.
-import { openSqliteTrail } from '../audit/sqlite.ts';
+import { openTrail, openTrailSource } from '../audit/open.ts';
+import { openSigner, type Signer, SigningUnusable } from '../audit/signing.ts';
 import { type TrailStore, TrailUnusable } from '../audit/store.ts';
+import type { BlobReason } from '../blobs/fault.ts';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { Service } from '../service-notify.ts';
-import { type ConnectHub, type HubDescription, hubConnector } from './hub.ts';
+import { openAnchors } from './anchors/registry.ts';
+import { type HubDescription, hubConnector } from './hub.ts';
 import { hubAdviceOf } from './hub-advice.ts';
-import { hubFaultOf } from './hub-fault.ts';
+import { type HubFault, hubFaultOf } from './hub-fault.ts';
+import { newInstance } from './instance.ts';
+import { type KeepingNews, openKeeping } from './keeping.ts';
+import type { Owners } from './partition-claims.ts';
 import type { StoredBatch, Trouble } from './partition-feed.ts';
-import { openProgress, type Progress } from './progress.ts';
+import { openProgress } from './progress.ts';
 import { serviceReport } from './service-report.ts';
-import { runSession, type SessionEnd } from './session.ts';
-import { openSessionLog, pauseMs } from './session-log.ts';
+import type { SessionEnd } from './session.ts';
+import { readSessions, type ShareRuntime } from './sessions.ts';
 import type { ConsumerSettings } from './settings.ts';
 import { openStanding } from './standing.ts';
 import type { PartitionLook } from './watchdog.ts';
@@ -22,13 +28,20 @@ export type ConsumerProgress =
   | ({ readonly kind: 'stored' } & StoredBatch)
   | ({ readonly kind: 'trouble' } & Trouble)
   | { readonly kind: 'looked'; readonly partitions: readonly PartitionLook[] }
-  | { readonly kind: 'ended'; readonly end: SessionEnd };
+  /** Why one partition brings nothing while the others do; null when it does again. */
+  | { readonly kind: 'partition-fault'; readonly partition: string; readonly fault: HubFault | null }
+  /** Who reads what, of a hub that several share; `instance` is this consumer. */
+  | { readonly kind: 'owners'; readonly instance: string; readonly owners: Owners }
+  /** Why it is not known who reads what; null when it is. */
+  | { readonly kind: 'ownership-fault'; readonly reason: BlobReason | null }
+  | { readonly kind: 'ended'; readonly end: SessionEnd }
+  | KeepingNews;
 
 /** What the consumer takes from the process around it. */
 export interface ConsumerRuntime {
   readonly clock: Clock;
   readonly log: Log;
-  /** Ends the consumer after the batches in hand, within 5 s. */
+  /** Ends the consumer after the batches in hand, and a last seal, within 10 s. */
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: ConsumerProgress) => void;
   /** Is told when the consumer is ready, and how it stands; nobody when there is no service manager. */
@@ -37,15 +50,14 @@ export interface ConsumerRuntime {
   readonly watchIntervalMs?: number;
   /** Events that one partition may send ahead before its connection is made anew. */
   readonly creditMax?: number;
+  /** How partitions are shared, where that is not for the settings to say. */
+  readonly share?: ShareRuntime;
+  /** SHA-256 in hex over the effective settings without their secrets, where somebody knows it. */
+  readonly settingsSha256?: string;
 }
 
 /** How a run ended. */
 export type ConsumerEnd = { readonly ok: true } | { readonly ok: false; readonly reason: string };
-
-// A stall shows at the second look: so within half a minute, whatever the SDK does not notice.
-const watchIntervalMs = 10_000;
-// Each idle second allows the hub 300 more events in flight, without end; this much fits into memory.
-const creditMax = 100_000;
 
 /**
  * Reads the hub into the trail until `signal` aborts.
@@ -59,9 +71,9 @@ export async function runConsumer(
   const connect = hubConnector(settings.hub);
   const unusable = await faultOf(connect);
   if (unusable !== null) return { ok: false, reason: unusable };
-  const opened = openTrail(settings.trail.path);
+  const opened = await opening(settings, clock);
   if ('reason' in opened) return { ok: false, reason: opened.reason };
-  await using trail = opened;
+  await using trail = opened.trail;
 
   const [progress, standing] = [openProgress(clock), openStanding(clock)];
   // Loaded only here: a consumer without a status page does not pay for one.
@@ -75,45 +87,25 @@ export async function runConsumer(
   const served = status?.serve({ standing: now, lateMs, clock, log, signal });
   // Before the hub is reached: that may take long, and what is ordered behind the consumer waits for this.
   using _told = runtime.service?.ready(() => serviceReport(now(), lateMs()), log);
-  await readOn({ ...runtime, connect, trail, progress, tell });
+  const instance = newInstance();
+  await using anchors = await openAnchors(settings.anchors);
+  const { keys = [] } = opened.signer ?? {};
+  const keeping = openKeeping({
+    ...{ trail, instance, keys, anchors: anchors.all, clock, log, progress, tell, signal },
+    archive: settings.archive
+      ? { settings: settings.archive, openSource: () => openTrailSource(settings.trail) }
+      : null,
+    settingsSha256: runtime.settingsSha256 ?? null,
+  });
+  // What is signed from here on must not contradict what the anchors hold.
+  await keeping.begin();
+  const { checkpoints } = settings;
+  const { addFact } = keeping;
+  await keeping.beside(() =>
+    readSessions({ ...runtime, checkpoints, instance, connect, trail, progress, tell, addFact }),
+  );
   await served;
   return { ok: true };
-}
-
-interface ReadOptions extends Omit<ConsumerRuntime, 'onProgress' | 'service'> {
-  readonly connect: ConnectHub;
-  readonly trail: TrailStore;
-  readonly progress: Progress;
-  readonly tell: (news: ConsumerProgress) => void;
-}
-
-/** Session after session, until `signal` aborts. */
-async function readOn({ tell, progress, ...options }: ReadOptions): Promise<void> {
-  const { clock, signal } = options;
-  const holes = new Map<string, number>();
-  const say = openSessionLog(options.log);
-  for (let failures = 0; !signal.aborted; ) {
-    let stored = false;
-    const end = await runSession({
-      ...{ watchIntervalMs, creditMax, ...options, holes, progress },
-      onReading: (hub) => {
-        say.reading(hub);
-        tell({ kind: 'reading', hub });
-      },
-      onStored: (batch) => {
-        stored = true;
-        tell({ kind: 'stored', ...batch });
-      },
-      onTrouble: (trouble) => tell({ kind: 'trouble', ...trouble }),
-      onLook: (partitions) => tell({ kind: 'looked', partitions }),
-    });
-    say.ended(end);
-    tell({ kind: 'ended', end });
-    failures = stored ? 1 : failures + 1;
-    const waitMs = pauseMs(end, failures);
-    progress.promise('session', waitMs);
-    await clock.sleep(waitMs, signal);
-  }
 }
 
 /** What no retry will mend: found before anything is opened. */
@@ -129,11 +121,16 @@ async function faultOf(connect: ReturnType<typeof hubConnector>): Promise<string
   }
 }
 
-function openTrail(path: string): TrailStore | { readonly reason: string } {
+/** The keys and the trail that they sign. */
+async function opening(
+  { trail, signing }: ConsumerSettings,
+  { now }: Clock,
+): Promise<{ readonly trail: TrailStore; readonly signer: Signer | null } | { readonly reason: string }> {
   try {
-    return openSqliteTrail(path);
+    const signer = signing === undefined ? null : openSigner([signing.keyFile, ...signing.alsoKeyFiles]);
+    return { signer, trail: await openTrail(trail, { sign: signer?.sign ?? null, now }) };
   } catch (error) {
-    if (error instanceof TrailUnusable) return { reason: error.message };
+    if (error instanceof TrailUnusable || error instanceof SigningUnusable) return { reason: error.message };
     throw error;
   }
 }

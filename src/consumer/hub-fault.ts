@@ -13,6 +13,7 @@ export type HubFault =
   | 'secret-unreadable'
   | 'connection-string-invalid'
   | 'position-refused'
+  | 'history-changed'
   | 'connection-refused'
   | 'connection-reset'
   | 'host-unreachable'
@@ -51,7 +52,23 @@ const faults: Readonly<Record<string, HubFault>> = {
   ConnectionForcedError: 'connection-reset',
   DetachForcedError: 'connection-reset',
   InvalidConnectionString: 'connection-string-invalid',
+  HistoryChanged: 'history-changed',
+  HubRewound: 'position-refused',
 };
+
+/** The hub gives another event than the trail has under the same number. */
+export class HistoryChanged extends Error {
+  override readonly name = 'HistoryChanged';
+}
+
+/** The hub holds less of a partition than it once gave. */
+export class HubRewound extends Error {
+  override readonly name = 'HubRewound';
+}
+
+/** Whether a partition waits for a person, while the others are read. */
+export const isRefusal = (fault: HubFault | null): boolean =>
+  fault === 'position-refused' || fault === 'history-changed';
 
 /** What an error that nobody foresaw calls itself, for whoever looks into it. */
 export const namesOf = (error: unknown): string =>

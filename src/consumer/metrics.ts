@@ -1,9 +1,11 @@
-// The metrics page of the consumer. A label's value is the id of a partition or comes from a closed set.
+// The metrics page of the consumer. A label's value is the id of a partition, the name of an anchor, or comes from a closed set.
 import type { AppendCounts, UnavailableReason } from '../audit/store.ts';
 import { describeProcess } from '../status/process-metrics.ts';
 import { Counter, Gauge, Registry } from '../status/prometheus.ts';
 import type { StatusPage } from '../status/server.ts';
 import type { ConsumerProgress } from './consumer.ts';
+import { isRefusal } from './hub-fault.ts';
+import { showKeeping } from './keeping-metrics.ts';
 import type { SessionEnd } from './session.ts';
 import type { HubState, Standing } from './standing.ts';
 
@@ -26,6 +28,8 @@ const trailFaults = Object.keys({
   locked: 0,
   damaged: 0,
   'read-only': 0,
+  unreachable: 0,
+  unauthorized: 0,
   unexpected: 0,
 } satisfies Record<UnavailableReason, 0>);
 const sessionEnds = Object.keys({
@@ -35,6 +39,7 @@ const sessionEnds = Object.keys({
   hole: 0,
   silent: 0,
   stalled: 0,
+  'sharing-stalled': 0,
   'hub-changed': 0,
   refresh: 0,
 } satisfies Record<SessionEnd['reason'], 0>);
@@ -49,12 +54,14 @@ const entryResults: readonly (readonly [result: string, count: keyof AppendCount
 export function openMetrics(): Metrics {
   const registry = new Registry();
   const take = countProgress([registry]);
-  const shows = [showHub([registry]), showTrail([registry])];
+  const shows = [showHub([registry]), showTrail([registry]), showSharing([registry])];
+  const showProofs = showKeeping([registry]);
   const measureProcess = describeProcess(registry, 'consumer');
   return {
     take,
     async page(standing, lateMs) {
       for (const show of shows) show(standing, lateMs);
+      showProofs(standing.keeping);
       measureProcess();
       return { status: 200, contentType: registry.contentType, body: await registry.metrics() };
     },
@@ -104,6 +111,33 @@ function showHub(registers: Registry[]): Show {
     age.set(hub.readAgeMs / 1000);
     partitions.set(hub.description?.partitions.length ?? 0);
     late.set(lateMs / 1000);
+  };
+}
+
+function showSharing(registers: Registry[]): Show {
+  const gauge = (name: string, help: string): Gauge => new Gauge({ name, help, registers });
+  const owned = new Gauge({
+    name: 'seb_partition_owned',
+    help: 'Whether this consumer reads the partition: 1 = yes.',
+    labelNames: ['partition'],
+    registers,
+  });
+  const unowned = gauge('seb_partitions_unowned', 'Partitions that no consumer reads.');
+  const refused = gauge(
+    'seb_partitions_refused',
+    'Partitions of which the hub holds less than the trail, or something else.',
+  );
+  const unknown = gauge(
+    'seb_ownership_unknown_seconds',
+    'Time since it was last known who reads which partition; 0 = known, or nothing is shared.',
+  );
+  return ({ sharing, partitions }) => {
+    owned.reset();
+    const each = Object.entries(partitions);
+    for (const [partition, { owner }] of each) owned.set({ partition }, owner === 'here' ? 1 : 0);
+    unowned.set(each.filter(([, { owner }]) => owner === 'nobody').length);
+    refused.set(each.filter(([, { fault }]) => isRefusal(fault)).length);
+    unknown.set(sharing === null || sharing.fault === null ? 0 : sharing.unknownMs / 1000);
   };
 }
 

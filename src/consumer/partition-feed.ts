@@ -1,9 +1,11 @@
 // Takes the batches of one partition into the trail: never throws, never leaves one out, waits while the store is down.
 import type { AppendCounts, StreamPosition, TrailStore, UnavailableReason } from '../audit/store.ts';
 import type { Clock } from '../clock.ts';
-import type { HubEvent } from '../core/leaf.ts';
+import type { JournalFact } from '../core/journal.ts';
+import { type HubEvent, type Leaf, leafOf, leafText } from '../core/leaf.ts';
 import type { Log } from '../log.ts';
 import { prefetchCount } from './hub.ts';
+import { HistoryChanged, type HubRewound } from './hub-fault.ts';
 import type { Progress } from './progress.ts';
 
 /** What was stored of one batch. */
@@ -25,6 +27,8 @@ export interface FeedOptions {
   readonly stream: string;
   /** Where the trail stands when reading begins. */
   readonly start: StreamPosition;
+  /** The stream's last entry, which the hub gives once more to be compared; null when there is none. */
+  readonly tail: Leaf | null;
   readonly trail: TrailStore;
   /** Holes that were seen before, by stream: the sequence number behind each. */
   readonly holes: Map<string, number>;
@@ -37,13 +41,20 @@ export interface FeedOptions {
   readonly onTrouble: (trouble: Trouble) => void;
   /** Events are missing between the trail and this batch: reading must begin anew. */
   readonly onHole: () => void;
+  /** The hub's history is another one than the trail's: nothing of it may follow what stands there. */
+  readonly onRefused: (why: HistoryChanged | HubRewound) => void;
 }
 
 export interface PartitionFeed {
   readonly partition: string;
+  readonly stream: string;
   readonly position: () => StreamPosition;
   /** Whether a batch is being stored. */
   readonly busy: () => boolean;
+  /** Whether nothing is taken, as the hub's history is another one. */
+  readonly isRefused: () => boolean;
+  /** The hub's history is another one: takes nothing from now on. */
+  readonly refuse: (why: HistoryChanged | HubRewound) => void;
   /** Events that the SDK may fetch ahead by now, because each wait allows it more. */
   readonly creditSurplus: () => number;
   /** Stores a batch; returns when it is durable, or when the session is over. */
@@ -59,20 +70,31 @@ export function openPartitionFeed(options: FeedOptions): PartitionFeed {
   let inHand: Promise<void> | null = null;
   let creditSurplus = 0;
   let isBroken = false;
+  let isRefused = false;
 
+  const refuse = (why: HistoryChanged | HubRewound): void => {
+    if (!isRefused) options.onRefused(why);
+    isRefused = true;
+  };
   const take = async (events: readonly HubEvent[]): Promise<void> => {
+    if (differs(options.tail, events)) refuse(new HistoryChanged());
+    if (isRefused) return;
     const fresh = events.filter(({ sequenceNumber }) => sequenceNumber > position.lastSequenceNumber);
-    // The SDK goes on calling for a while; what it brings then is read again by the next session.
-    if (fresh.length === 0 || isBroken || signal.aborted) return;
-    isBroken = isDoubtful(options, position, fresh);
-    if (isBroken) options.onHole();
-    else position = await store(position, fresh);
+    for (const run of runsOf(fresh)) {
+      // The SDK goes on calling for a while; what it brings then is read again by the next session.
+      if (isBroken || signal.aborted) return;
+      isBroken = isDoubtful(options, position, run);
+      if (isBroken) options.onHole();
+      else position = await store(position, run);
+    }
   };
 
   return {
-    partition,
+    ...{ partition, stream: options.stream },
     position: () => position,
     busy: () => inHand !== null,
+    isRefused: () => isRefused,
+    refuse,
     creditSurplus: () => creditSurplus,
     take: async (events) => {
       creditSurplus += prefetchCount - events.length;
@@ -84,6 +106,23 @@ export function openPartitionFeed(options: FeedOptions): PartitionFeed {
       await inHand;
     },
   };
+}
+
+/** Whether the hub has put another event in the place of the trail's last one. */
+function differs(tail: Leaf | null, events: readonly HubEvent[]): boolean {
+  const given = events.find(({ sequenceNumber }) => sequenceNumber === tail?.sequenceNumber);
+  return tail !== null && given !== undefined && leafText(leafOf(given)) !== leafText(tail);
+}
+
+/** The events in runs whose numbers follow one another. */
+function runsOf(events: readonly HubEvent[]): HubEvent[][] {
+  const runs: HubEvent[][] = [];
+  for (const event of events) {
+    const run = runs.at(-1);
+    if (run?.at(-1)?.sequenceNumber === event.sequenceNumber - 1) run.push(event);
+    else runs.push([event]);
+  }
+  return runs;
 }
 
 /**
@@ -106,9 +145,23 @@ function isDoubtful(
   return false;
 }
 
+/** What the journal has to say of events that never came: between where the stream stands and what follows there. */
+function gapBefore(
+  stream: string,
+  { size, lastSequenceNumber }: StreamPosition,
+  [first]: readonly HubEvent[],
+): JournalFact[] {
+  const from = lastSequenceNumber + 1;
+  if (first === undefined || size === 0 || first.sequenceNumber <= from) return [];
+  return [{ kind: 'gap', stream, from, to: first.sequenceNumber - 1 }];
+}
+
 // A lock passes by itself; the rest needs a person.
 const levels = {
   locked: 'warn',
+  // A server that restarts comes back by itself; what does not is told by the page.
+  unreachable: 'warn',
+  unauthorized: 'error',
   'disk-full': 'error',
   damaged: 'error',
   'read-only': 'error',
@@ -166,7 +219,8 @@ async function attemptAppend(
   events: readonly HubEvent[],
 ) {
   try {
-    return await trail.append(stream, at, events);
+    // With the events behind it, or not at all: nobody may find one without the other.
+    return await trail.append(stream, at, events, gapBefore(stream, at, events));
   } catch {
     return { status: 'unavailable', reason: 'unexpected' } as const;
   }

@@ -17,6 +17,7 @@ export const needsPerson: ReadonlySet<string> = new Set([
   'secret-unreadable',
   'connection-string-invalid',
   'position-refused',
+  'history-changed',
   'quota-exceeded',
   'proxy-authentication',
   'proxy-refused',

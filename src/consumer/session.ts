@@ -1,12 +1,17 @@
 // One life of a connection to the hub: every partition is read from the trail's own position until there is doubt.
-import type { TrailStore, Unavailable, UnavailableReason } from '../audit/store.ts';
+import type { TrailStore, UnavailableReason } from '../audit/store.ts';
+import type { BlobReason } from '../blobs/fault.ts';
 import type { Clock } from '../clock.ts';
-import { streamName } from '../core/stream.ts';
 import type { Log } from '../log.ts';
-import type { ConnectHub, HubConnection, HubDescription } from './hub.ts';
-import { type HubFault, hubFaultOf, namesOf } from './hub-fault.ts';
-import { openPartitionFeed, type PartitionFeed, type StoredBatch, type Trouble } from './partition-feed.ts';
+import type { ConnectHub, HubDescription } from './hub.ts';
+import { type HubFault, hubFaultOf, isRefusal, namesOf } from './hub-fault.ts';
+import type { Owners } from './partition-claims.ts';
+import type { StoredBatch, Trouble } from './partition-feed.ts';
+import type { PartitionHoldings } from './partition-holdings.ts';
 import type { Progress } from './progress.ts';
+import { readAll } from './reading.ts';
+import { needsPerson } from './session-log.ts';
+import { openShare, type ShareSettings } from './shared-reading.ts';
 import { type Doubt, type PartitionLook, watchReading } from './watchdog.ts';
 
 /** Why a session ended; every end but `stopped` is followed by another session. */
@@ -29,6 +34,12 @@ export interface SessionOptions {
   readonly trail: TrailStore;
   /** What earlier sessions found missing; see `openPartitionFeed`. */
   readonly holes: Map<string, number>;
+  /** Streams whose position was refused: a hub made anew does so, and that is told apart by a new session. */
+  readonly refused: Set<string>;
+  /** Partitions that are open in the journal. */
+  readonly holdings: PartitionHoldings;
+  /** Null for the only reader of all partitions. */
+  readonly share: ShareSettings | null;
   readonly progress: Progress;
   readonly clock: Clock;
   readonly log: Log;
@@ -41,6 +52,13 @@ export interface SessionOptions {
   readonly onTrouble: (trouble: Trouble) => void;
   /** The hub has answered for every partition. */
   readonly onLook: (looks: readonly PartitionLook[]) => void;
+  /** Why one partition brings nothing while the others do; null when it does again. */
+  readonly onPartitionFault: (partition: string, fault: HubFault | null) => void;
+  /** Who owns what, of a hub that several share. */
+  readonly onOwners: (owners: Owners) => void;
+  /** Why it is not known who owns what, or why checkpoints cannot be written; null when all is well again. */
+  readonly onOwnershipFault: (reason: BlobReason | null) => void;
+  readonly onCheckpointFault: (reason: BlobReason | null) => void;
 }
 
 type Finish = (end: SessionEnd) => void;
@@ -57,24 +75,27 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
   const stop = (): void => finish({ reason: 'stopped' });
   options.signal.addEventListener('abort', stop, { once: true });
   if (options.signal.aborted) stop();
+  const over = new AbortController();
   await using resources = new AsyncDisposableStack();
   resources.defer(() => options.signal.removeEventListener('abort', stop));
   try {
     progress.promise('session', openMsMax);
-    const connection = resources.use(await options.connect());
+    const readingOptions = { ...options, ...endings(options, finish), over: over.signal };
+    const share = options.share === null ? null : openShare(options.share, readingOptions);
+    resources.defer(() => share?.letGo());
+    const connection = resources.use(await options.connect(share?.sharing));
     const hub = await Promise.race([ended, connection.describe()]);
     if ('reason' in hub) return hub;
-    const over = new AbortController();
-    const feeds = await openFeeds(hub, options, over.signal, finish);
-    if ('status' in feeds) return { reason: 'trail-unavailable', fault: feeds.reason };
+    const reading = share?.read(connection, hub) ?? (await readAll(connection, hub, readingOptions));
+    if ('status' in reading) return { reason: 'trail-unavailable', fault: reading.reason };
     resources.defer(async () => {
       over.abort();
       // The SDK closes without waiting for its handlers, and the store must outlive them.
-      await Promise.all(feeds.map((feed) => feed.settled()));
+      await reading.settled();
+      share?.release();
     });
-    read(connection, feeds, finish);
     options.onReading(hub);
-    const watched = watchReading({ ...options, connection, hub, feeds, signal: over.signal });
+    const watched = watchReading({ ...options, connection, hub, reading, signal: over.signal });
     void watched.then((doubt) => {
       if (doubt !== null) finish(doubt);
     });
@@ -86,32 +107,31 @@ export async function runSession(options: SessionOptions): Promise<SessionEnd> {
   }
 }
 
+/** What of reading ends the session, and what is only told. */
+function endings({ refused, onPartitionFault }: SessionOptions, finish: Finish) {
+  return {
+    onHole: (): void => finish({ reason: 'hole' }),
+    onFailed: (error: unknown): void => finish(failed(error)),
+    // Sharing goes on by itself when it can; whether the hub still answers, the watchdog finds out.
+    onShareFault: (error: unknown): void => {
+      if (needsPerson.has(hubFaultOf(error))) finish(failed(error));
+    },
+    onPartitionFault: (partition: string, stream: string, error: unknown): void => {
+      const fault = error === null ? null : hubFaultOf(error);
+      // Whoever shares loses partitions to others, and gets others: that is no fault.
+      if (fault === 'taken-over') return;
+      const isBelieved = !isRefusal(fault) || refused.has(stream);
+      if (isRefusal(fault)) refused.add(stream);
+      else refused.delete(stream);
+      // It would be refused to every partition alike.
+      const isEveryones = fault !== null && !isRefusal(fault) && needsPerson.has(fault);
+      if (isEveryones || !isBelieved) finish(failed(error));
+      else onPartitionFault(partition, fault);
+    },
+  };
+}
+
 function failed(error: unknown): Failed {
   const fault = hubFaultOf(error);
   return { reason: 'failed', fault, ...(fault === 'unexpected' ? { names: namesOf(error) } : {}) };
-}
-
-async function openFeeds(
-  hub: HubDescription,
-  options: SessionOptions,
-  signal: AbortSignal,
-  finish: Finish,
-): Promise<readonly PartitionFeed[] | Unavailable> {
-  const feeds: PartitionFeed[] = [];
-  for (const partition of hub.partitions) {
-    const { namespace, name, createdAt } = hub;
-    const stream = streamName({ namespace, hub: name, partition, hubCreatedAt: createdAt });
-    const known = await options.trail.position(stream);
-    if (known.status === 'unavailable') return known;
-    const onHole = (): void => finish({ reason: 'hole' });
-    feeds.push(openPartitionFeed({ ...options, partition, stream, start: known.position, signal, onHole }));
-  }
-  return feeds;
-}
-
-function read(connection: HubConnection, feeds: readonly PartitionFeed[], finish: Finish): void {
-  for (const { partition, position, take } of feeds) {
-    const fail = (error: unknown): void => finish(failed(error));
-    connection.read(partition, position().lastSequenceNumber, { take, fail });
-  }
 }

@@ -4,8 +4,12 @@ import type { Clock } from '../clock.ts';
 import type { ConsumerProgress } from './consumer.ts';
 import type { HubDescription } from './hub.ts';
 import { hubAdviceOf } from './hub-advice.ts';
+import type { HubFault } from './hub-fault.ts';
+import { type KeepingStanding, openKeepingStanding } from './keeping-standing.ts';
 import type { SessionEnd } from './session.ts';
 import { needsPerson } from './session-log.ts';
+import { openShareStanding, type PartitionSharing, type SharingStanding } from './share-standing.ts';
+import type { PartitionLook } from './watchdog.ts';
 
 /**
  * `opening`: nothing proven yet in this run. `reading`: the last session has read or looked. `failing`: it broke off,
@@ -30,17 +34,23 @@ export interface Standing {
   };
   /** Why the trail takes nothing; null while it does. */
   readonly trailFault: UnavailableReason | null;
+  /** How the partitions are shared; null for the only reader of them all. */
+  readonly sharing: SharingStanding | null;
+  /** How the proofs of the trail stand. */
+  readonly keeping: KeepingStanding;
   /** By id, in the order of the hub. */
   readonly partitions: Readonly<Record<string, PartitionStanding>>;
 }
 
-export interface PartitionStanding {
+export interface PartitionStanding extends PartitionSharing {
   /** Events in the hub that the trail does not have yet; null before the first look. */
   readonly lagEvents: number | null;
   /** Since the last commit; without one, since the run began. */
   readonly commitAgeMs: number;
   /** For how long events have been waiting without a commit; 0 when none wait. */
   readonly stuckMs: number;
+  /** Why it brings nothing while others do; null when it does. */
+  readonly fault: HubFault | null;
 }
 
 export interface StandingBook {
@@ -55,6 +65,8 @@ interface Partition {
   /** By the monotonic clock; null while nothing waits. */
   behindMs: number | null;
   fault: UnavailableReason | null;
+  hubFault: HubFault | null;
+  isRewound: boolean;
 }
 
 interface Book {
@@ -65,6 +77,8 @@ interface Book {
   description: HubDescription | null;
   provenMs: number;
   sessionFault: UnavailableReason | null;
+  /** Why the seals cannot be looked at: all that tells of the store where no partition brings anything. */
+  sealFault: UnavailableReason | null;
   readonly partitions: Map<string, Partition>;
   readonly openedMs: number;
 }
@@ -73,9 +87,32 @@ export function openStanding(clock: Clock): StandingBook {
   const openedMs = clock.monotonic();
   const book: Book = {
     ...{ state: 'opening', detail: 'not read yet', advice: null, since: clock.now(), description: null },
-    ...{ provenMs: openedMs, sessionFault: null, partitions: new Map(), openedMs },
+    ...{ provenMs: openedMs, sessionFault: null, sealFault: null, partitions: new Map(), openedMs },
   };
-  return { take: (progress) => take(book, progress, clock), now: () => standingOf(book, clock.monotonic()) };
+  const [share, keeping] = [openShareStanding(clock), openKeepingStanding(clock)];
+  return {
+    take: (progress) => {
+      share.take(progress);
+      keeping.take(progress);
+      take(book, progress, clock);
+      const sharing = share.sharing();
+      if (progress.kind !== 'looked' || sharing === null) return;
+      const { here } = sharing;
+      const detail = `${here} of ${book.description?.partitions.length ?? 0} partitions are read here`;
+      change(book, 'reading', here === 0 ? 'standing by: no partition is read here' : detail, clock);
+    },
+    now: () => {
+      const standing = standingOf(book, clock.monotonic());
+      const partitions = Object.entries(standing.partitions).map(([id, each]) => [
+        id,
+        { ...each, ...share.partition(id) },
+      ]);
+      return {
+        ...standing,
+        ...{ sharing: share.sharing(), keeping: keeping.now(), partitions: Object.fromEntries(partitions) },
+      };
+    },
+  };
 }
 
 function take(book: Book, progress: ConsumerProgress, clock: Clock): void {
@@ -88,16 +125,33 @@ function take(book: Book, progress: ConsumerProgress, clock: Clock): void {
     case 'ended':
       takeEnd(book, progress.end, clock);
       return;
+    case 'seals':
+      book.sealFault = null;
+      return;
+    case 'seals-unreadable':
+      book.sealFault = progress.reason;
+      return;
+    case 'partition-fault':
+      partitionOf(book, progress.partition).hubFault = progress.fault;
+      return;
+    case 'owners':
+      // What another consumer reads is not behind here, and not at fault.
+      for (const [partition, owner] of progress.owners) {
+        if (owner !== progress.instance) book.partitions.delete(partition);
+      }
+      return;
+    case 'ownership-fault':
+      return;
     case 'trouble':
       partitionOf(book, progress.partition).fault = progress.reason;
       return;
     case 'stored':
+      // The store takes something again: the next look at the seals need not be waited for.
+      book.sealFault = null;
       takeCommit(partitionOf(book, progress.partition), progress.position.lastSequenceNumber, nowMs);
       return;
     case 'looked':
-      for (const { partition, last, at } of progress.partitions) {
-        takeLook(partitionOf(book, partition), last, at, nowMs);
-      }
+      for (const look of progress.partitions) takeLook(partitionOf(book, look.partition), look, nowMs);
       // A session is proven when the hub has answered for every partition, not when it begins.
       book.provenMs = nowMs;
       change(book, 'reading', 'all partitions are read', clock);
@@ -112,6 +166,7 @@ function takeEnd(book: Book, end: SessionEnd, clock: Clock): void {
     change(book, needsPerson.has(end.fault) ? 'refused' : 'failing', end.fault, clock);
     book.advice = hubAdviceOf(end.fault);
   } else if (end.reason === 'stalled') change(book, 'failing', `partition ${end.partition} stalled`, clock);
+  else if (end.reason === 'sharing-stalled') change(book, 'failing', 'sharing stalled', clock);
 }
 
 function change(book: Book, state: HubState, detail: string, clock: Clock): void {
@@ -122,28 +177,42 @@ function change(book: Book, state: HubState, detail: string, clock: Clock): void
 function partitionOf(book: Book, id: string): Partition {
   const known = book.partitions.get(id);
   if (known !== undefined) return known;
-  const fresh = { last: null, at: -1, committedMs: book.openedMs, behindMs: null, fault: null };
+  const fresh = freshPartition(book.openedMs);
   book.partitions.set(id, fresh);
   return fresh;
 }
+
+const freshPartition = (openedMs: number): Partition => ({
+  ...{
+    last: null,
+    at: -1,
+    committedMs: openedMs,
+    behindMs: null,
+    fault: null,
+    hubFault: null,
+    isRewound: false,
+  },
+});
 
 function takeCommit(partition: Partition, at: number, nowMs: number): void {
   const isBehind = partition.last !== null && partition.last > at;
   Object.assign(partition, { at, committedMs: nowMs, behindMs: isBehind ? nowMs : null });
 }
 
-function takeLook(partition: Partition, last: number, at: number, nowMs: number): void {
-  Object.assign(partition, { last, at, behindMs: last > at ? (partition.behindMs ?? nowMs) : null });
+function takeLook(partition: Partition, { last, at, isRewound }: PartitionLook, nowMs: number): void {
+  const behindMs = last > at ? (partition.behindMs ?? nowMs) : null;
+  Object.assign(partition, { last, at, behindMs, isRewound });
 }
 
-function standingOf(book: Book, nowMs: number): Standing {
-  const { state, detail, advice, since, description, provenMs, sessionFault, partitions, openedMs } = book;
+function standingOf(book: Book, nowMs: number): Omit<Standing, 'sharing' | 'keeping'> {
+  const { state, detail, advice, since, description, provenMs, sessionFault, sealFault } = book;
+  const { partitions, openedMs } = book;
   const ids = description?.partitions ?? [];
   const faults = [...partitions.values()].map(({ fault }) => fault);
-  const fresh: Partition = { last: null, at: -1, committedMs: openedMs, behindMs: null, fault: null };
+  const fresh = freshPartition(openedMs);
   return {
     hub: { state, detail, advice, since, description, readAgeMs: nowMs - provenMs },
-    trailFault: sessionFault ?? faults.find((fault) => fault !== null) ?? null,
+    trailFault: sessionFault ?? faults.find((fault) => fault !== null) ?? sealFault,
     partitions: Object.fromEntries(
       ids.map((id) => [id, partitionStanding(partitions.get(id) ?? fresh, nowMs)]),
     ),
@@ -151,9 +220,11 @@ function standingOf(book: Book, nowMs: number): Standing {
 }
 
 const partitionStanding = (
-  { last, at, committedMs, behindMs }: Partition,
+  { last, at, committedMs, behindMs, hubFault, isRewound }: Partition,
   nowMs: number,
 ): PartitionStanding => ({
+  ...{ owner: 'here', unownedMs: 0, unreadMs: 0 },
+  fault: hubFault ?? (isRewound ? 'position-refused' : null),
   lagEvents: last === null ? null : Math.max(last - at, 0),
   commitAgeMs: nowMs - committedMs,
   stuckMs: behindMs === null ? 0 : nowMs - behindMs,

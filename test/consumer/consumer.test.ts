@@ -144,7 +144,8 @@ test('events that the hub no longer has are looked for twice, then named, and re
   await using consumer = startConsumer(path, emulator);
   await entriesIn(path, 6);
   expect(bodiesInTrail(path)).toEqual(['0', '1', '6', '7', '8', '9']);
-  expect(consumer.progress.map((news) => (news.kind === 'ended' ? news.end.reason : news.kind))).toEqual([
+  const told = consumer.progress.map((news) => (news.kind === 'ended' ? news.end.reason : news.kind));
+  expect(told.filter((kind) => !['keeping', 'seals', 'anchor'].includes(kind))).toEqual([
     'reading',
     'hole',
     'reading',

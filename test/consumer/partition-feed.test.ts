@@ -7,21 +7,31 @@ import { emptyStream, type TrailStore } from '../../src/audit/store.ts';
 import { systemClock } from '../../src/clock.ts';
 import { openPartitionFeed } from '../../src/consumer/partition-feed.ts';
 import { openProgress } from '../../src/consumer/progress.ts';
+import { type Leaf, leafOf } from '../../src/core/leaf.ts';
+import { journalFacts } from '../support/journal-facts.ts';
 import { recordingLog } from '../support/recording-log.ts';
 import { asHubEvents, liveMigration } from '../support/synthetic.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
-function feedInto(trail: TrailStore, holes = new Map<string, number>(), start = emptyStream) {
+function feedInto(
+  trail: TrailStore,
+  holes = new Map<string, number>(),
+  start = emptyStream,
+  tail: Leaf | null = null,
+) {
   const [over, log] = [new AbortController(), recordingLog()];
-  const news = { stored: [] as number[], holes: 0 };
+  const news = { stored: [] as number[], holes: 0, refused: 0 };
   const feed = openPartitionFeed({
-    ...{ partition: '0', stream: 'ns/hub/0/epoch', start, trail, log },
+    ...{ partition: '0', stream: 'ns/hub/0/epoch', start, tail, trail, log },
     ...{ holes, clock: systemClock, signal: over.signal },
     ...{ progress: openProgress(systemClock), onTrouble: () => undefined },
     onStored: ({ counts }) => news.stored.push(counts.entries),
     onHole: () => {
       news.holes += 1;
+    },
+    onRefused: () => {
+      news.refused += 1;
     },
   });
   return { feed, over, log, news };
@@ -36,7 +46,7 @@ test('what came before is left out of a batch that overlaps, and it is no hole',
   await feed.take(events.slice(0, 4));
   await feed.take(events.slice(1, 7));
   await feed.take(events.slice(0, 7));
-  expect(news).toEqual({ stored: [4, 3], holes: 0 });
+  expect(news).toEqual({ stored: [4, 3], holes: 0, refused: 0 });
   expect(feed.position()).toEqual({ size: 7, lastSequenceNumber: 6 });
 });
 
@@ -48,10 +58,10 @@ test('a batch behind a hole is not stored until a new reader meets the same hole
   await first.feed.take(events.slice(0, 2));
   // What comes behind the doubt is left alone, so that the doubt stays what it is.
   for (const batch of [events.slice(4, 6), events.slice(6, 9)]) await first.feed.take(batch);
-  expect(first.news).toEqual({ stored: [2], holes: 1 });
+  expect(first.news).toEqual({ stored: [2], holes: 1, refused: 0 });
   const second = feedInto(trail, holes, first.feed.position());
   for (const batch of [events.slice(4, 6), events.slice(6, 9)]) await second.feed.take(batch);
-  expect(second.news).toEqual({ stored: [2, 3], holes: 0 });
+  expect(second.news).toEqual({ stored: [2, 3], holes: 0, refused: 0 });
   expect(second.log.lines).toEqual([
     expect.objectContaining({ level: 'error', fields: expect.objectContaining({ from: 2, to: 3 }) }),
   ]);
@@ -66,8 +76,63 @@ test('a hole that another reader does not meet was none', async () => {
   await first.feed.take(events.slice(4, 6));
   const second = feedInto(trail, holes, first.feed.position());
   await second.feed.take(events.slice(2, 9));
-  expect(second.news).toEqual({ stored: [7], holes: 0 });
+  expect(second.news).toEqual({ stored: [7], holes: 0, refused: 0 });
   expect(second.log.lines).toEqual([]);
+});
+
+test('the trail’s last event, given once more, must be the same; behind another one nothing is stored', async () => {
+  using directory = temporaryDirectory();
+  await using trail = openSqliteTrail(join(directory.path, 'trail.db'));
+  const first = feedInto(trail);
+  await first.feed.take(events.slice(0, 3));
+  const [, , last] = events;
+  if (last === undefined) throw new Error('three events are needed');
+  const tail = leafOf(last);
+  const others = [
+    { ...last, body: Buffer.from('other') },
+    { ...last, enqueuedMs: last.enqueuedMs + 1 },
+  ];
+  for (const other of others) {
+    const { feed, news } = feedInto(trail, new Map(), first.feed.position(), tail);
+    await feed.take([other, ...events.slice(3, 5)]);
+    await feed.take(events.slice(5, 7));
+    expect(news).toEqual({ stored: [], holes: 0, refused: 1 });
+    expect(feed.isRefused()).toBe(true);
+  }
+  const same = feedInto(trail, new Map(), first.feed.position(), tail);
+  await same.feed.take(events.slice(2, 5));
+  expect(same.news).toEqual({ stored: [2], holes: 0, refused: 0 });
+});
+
+test('a gap stands in the journal, in the transaction of what follows it, wherever in a batch it is', async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, 'trail.db');
+  await using trail = openSqliteTrail(path);
+  const holes = new Map<string, number>();
+  const batch = [...events.slice(0, 2), ...events.slice(5, 7)];
+  const first = feedInto(trail, holes);
+  await first.feed.take(batch);
+  // What stands before the hole is in no doubt.
+  expect(first.news).toEqual({ stored: [2], holes: 1, refused: 0 });
+  expect(journalFacts(path, 'gap')).toEqual([]);
+  const second = feedInto(trail, holes, first.feed.position());
+  await second.feed.take(batch);
+  expect(second.news.stored).toEqual([2]);
+  expect(journalFacts(path, 'gap')).toMatchObject([{ stream: 'ns/hub/0/epoch', from: 2, to: 4 }]);
+});
+
+test('what another writer stored meanwhile, gap and all, is neither repeated nor called a gap again', async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, 'trail.db');
+  await using trail = openSqliteTrail(path);
+  const holes = new Map([['ns/hub/0/epoch', 4]]);
+  const [one, other] = [feedInto(trail, holes), feedInto(trail, new Map(holes))];
+  await one.feed.take(events.slice(0, 2));
+  await other.feed.take(events.slice(0, 2));
+  await one.feed.take(events.slice(4, 6));
+  await other.feed.take(events.slice(4, 9));
+  expect([one.news.stored, other.news.stored]).toEqual([[2, 2], [3]]);
+  expect(journalFacts(path, 'gap')).toMatchObject([{ from: 2, to: 3 }]);
 });
 
 test('nothing is stored once the session is over', async () => {

@@ -9,6 +9,7 @@ import { openProgress } from '../../src/consumer/progress.ts';
 import { runSession } from '../../src/consumer/session.ts';
 import { silentLog } from '../../src/log.ts';
 import { steppedClock } from '../support/clocks.ts';
+import { alone } from '../support/lone-session.ts';
 import { asHubEvents, liveMigration } from '../support/synthetic.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
@@ -44,6 +45,7 @@ test('a store that never answers is late after a minute', async () => {
   const feed = openPartitionFeed({
     ...{ partition: '0', stream: 'ns/hub/0/epoch', start: emptyStream, holes: new Map(), clock, progress },
     ...{ log: silentLog, signal: over.signal, onStored: () => undefined, onHole: () => undefined },
+    ...{ tail: null, onRefused: () => undefined },
     trail: { ...trail, append: () => new Promise(() => undefined) },
     onTrouble: () => undefined,
   });
@@ -65,6 +67,7 @@ test('a store that refuses again and again is not late, until one day it does no
   const feed = openPartitionFeed({
     ...{ partition: '0', stream: 'ns/hub/0/epoch', start: emptyStream, holes: new Map(), clock, progress },
     ...{ log: silentLog, signal: over.signal, onStored: () => undefined, onHole: () => undefined },
+    ...{ tail: null, onRefused: () => undefined },
     trail: { ...trail, append: (...args) => append(...args) },
     onTrouble: (trouble) => troubles.push(trouble),
   });
@@ -98,13 +101,14 @@ test('a connection that is never made is late after half a minute, and one that 
     describe: async () => ({ namespace: 'ns', name: 'fleet', createdAt: 1, partitions: ['0'] }),
     lastSequenceNumber: async () => -1,
     read: () => undefined,
+    share: () => undefined,
     [Symbol.asyncDispose]: () => closed,
   };
   let looks = 0;
   const session = runSession({
     ...{ connect: () => made, trail, holes: new Map(), progress, clock, log: silentLog },
     ...{ watchIntervalMs: 10_000, creditMax: 100_000, signal: stopping.signal },
-    ...{ onReading: () => undefined, onStored: () => undefined, onTrouble: () => undefined },
+    ...{ ...alone, onStored: () => undefined },
     onLook: () => {
       looks += 1;
     },

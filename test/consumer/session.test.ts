@@ -10,6 +10,7 @@ import { runSession } from '../../src/consumer/session.ts';
 import { consumerSettings } from '../../src/consumer/settings.ts';
 import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 import { silentLog } from '../../src/log.ts';
+import { alone } from '../support/lone-session.ts';
 import { openSender } from '../support/running-consumer.ts';
 import { liveMigration } from '../support/synthetic.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -39,8 +40,7 @@ test('a stop waits for the commit that is under way', async () => {
   const session = runSession({
     ...{ connect: hubConnector(settings.hub), trail: slow, holes: new Map(), clock: systemClock },
     ...{ log: silentLog, watchIntervalMs: 10_000, creditMax: 100_000, signal: stopping.signal },
-    ...{ progress: openProgress(systemClock), onTrouble: () => undefined, onLook: () => undefined },
-    onReading: () => undefined,
+    ...{ progress: openProgress(systemClock), ...alone },
     onStored: () => order.push('stored'),
   }).then((end) => order.push(end.reason));
   await until('a commit under way', () => appending);

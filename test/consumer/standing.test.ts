@@ -12,7 +12,9 @@ const reading: ConsumerProgress = { kind: 'reading', hub };
 const ended = (end: SessionEnd): ConsumerProgress => ({ kind: 'ended', end });
 const looked = (...lasts: readonly [last: number, at: number][]): ConsumerProgress => ({
   kind: 'looked',
-  partitions: lasts.map(([last, at], index) => ({ partition: String(index), last, at, busy: false })),
+  partitions: lasts.map(([last, at], index) => ({
+    ...{ partition: String(index), last, at, busy: false, isRewound: last >= 0 && last < at },
+  })),
 });
 const counts = { entries: 1, records: 1, repeats: 0, conflicts: 0, parked: 0 };
 const stored = (partition: string, lastSequenceNumber: number): ConsumerProgress => ({
@@ -123,9 +125,12 @@ test('a trail that takes nothing is told by its fault until it takes again, or a
   book.take(ended({ reason: 'refresh' }));
   expect(book.ready().ready).toBe(true);
   book.take(ended({ reason: 'trail-unavailable', fault: 'damaged' }));
-  expect(book.ready().trail).toEqual({ fault: 'damaged' });
+  expect(book.ready().trail).toEqual({
+    fault: 'damaged',
+    advice: expect.stringContaining('restore the trail from a copy'),
+  });
   book.take(reading);
-  expect(book.ready().trail).toEqual({ fault: null });
+  expect(book.ready().trail).toEqual({ fault: null, advice: null });
 });
 
 test('the age of a commit is counted from the last one, or from the start', async () => {
@@ -141,6 +146,86 @@ test('a hub that was made anew with fewer partitions leaves nothing of the other
   const book = openBook(reading, looked([9, 4], [9, 4]));
   book.take({ kind: 'reading', hub: { ...hub, createdAt: 2, partitions: ['0'] } });
   expect(Object.keys(book.now().partitions)).toEqual(['0']);
+});
+
+const owners = (...named: readonly [partition: string, owner: string][]): ConsumerProgress => ({
+  ...{ kind: 'owners', instance: 'me', owners: new Map(named) },
+});
+const lookedAt = (partition: string, last: number, at: number): ConsumerProgress => ({
+  ...{ kind: 'looked', partitions: [{ partition, last, at, busy: false, isRewound: false }] },
+});
+
+test('of a shared hub only what is read here counts: what others read is neither behind nor at fault here', async () => {
+  const book = openBook(reading, owners(['0', 'me'], ['1', 'me']), looked([9, 4], [3, 3]));
+  book.take({ kind: 'partition-fault', partition: '0', fault: 'timeout' });
+  expect(book.now().partitions['0']).toMatchObject({ owner: 'here', lagEvents: 5, fault: 'timeout' });
+  book.take(owners(['0', 'other'], ['1', 'me']));
+  expect(book.now().partitions['0']).toMatchObject({ owner: 'elsewhere', lagEvents: null, fault: null });
+  for (let passed = 0; passed < 180; passed += 10) {
+    await book.clock.pass(10_000);
+    book.take(owners(['0', 'other'], ['1', 'me']));
+    book.take(lookedAt('1', 3, 3));
+  }
+  expect(book.ready()).toMatchObject({ ready: true, sharing: { consumers: 2, here: 1 } });
+  expect(book.status()).toBe('reading fleet, 1 of 2 partitions');
+});
+
+test('a partition that nobody owns for two expiries makes a consumer unready, one that is taken over does not', async () => {
+  const book = openBook(reading, owners(['0', 'me']), lookedAt('0', 3, 3));
+  const pass = async (): Promise<void> => {
+    await book.clock.pass(60_000);
+    book.take(owners(['0', 'me']));
+    book.take(lookedAt('0', 3, 3));
+  };
+  await pass();
+  expect(book.ready().ready).toBe(true);
+  await pass();
+  expect(book.ready()).toMatchObject({
+    reasons: ['partition-unowned'],
+    partitions: { 1: { owner: 'nobody' } },
+  });
+  book.take(owners(['0', 'me'], ['1', 'other']));
+  expect(book.ready().ready).toBe(true);
+});
+
+test('a partition that is owned here and not looked at for two minutes is stuck', async () => {
+  const book = openBook(reading, owners(['0', 'me'], ['1', 'me']), looked([3, 3], [3, 3]));
+  const pass = async (seconds: number): Promise<void> => {
+    await book.clock.pass(seconds * 1_000);
+    book.take(owners(['0', 'me'], ['1', 'me']));
+    book.take(lookedAt('1', 3, 3));
+  };
+  await pass(120);
+  expect(book.ready().ready).toBe(true);
+  await pass(1);
+  expect(book.ready().reasons).toEqual(['partition-stuck']);
+  expect(book.status()).toContain('nothing comes of partition 0');
+});
+
+test('not to know who reads what for two expiries makes a consumer unready, and says what to do', async () => {
+  const book = openBook(reading, owners(['0', 'me'], ['1', 'me']), looked([3, 3], [3, 3]));
+  book.take({ kind: 'ownership-fault', reason: 'unauthorized' });
+  expect(book.ready()).toMatchObject({
+    ...{ ready: true, sharing: { fault: 'unauthorized' } },
+  });
+  expect(book.ready().sharing?.advice).toContain('Storage Blob Data Contributor');
+  await book.clock.pass(60_001);
+  book.take(looked([3, 3], [3, 3]));
+  expect(book.ready().reasons).toEqual(['ownership-unknown']);
+  book.take({ kind: 'ownership-fault', reason: null });
+  book.take(owners(['0', 'me'], ['1', 'me']));
+  expect(book.ready()).toMatchObject({ ready: true, sharing: { fault: null } });
+});
+
+test('a hub that holds less than the trail is a refusal for a person, an empty one is not', () => {
+  const book = openBook(reading, looked([-1, 4], [3, 3]));
+  expect(book.ready().ready).toBe(true);
+  book.take(looked([2, 4], [3, 3]));
+  expect(book.ready()).toMatchObject({
+    reasons: ['partition-refused'],
+    partitions: { 0: { fault: 'position-refused', advice: expect.stringContaining('holds less') } },
+  });
+  expect(book.status()).toContain('the hub has another history of partition 0');
 });
 
 test('half a minute behind its promise is late, and more is stuck', () => {

@@ -18,7 +18,10 @@ interface Look {
 }
 
 /** What the watchdog makes of a course of looks; after the last one the session ends by itself. */
-async function doubtIn(looks: readonly Look[]): Promise<Doubt | null> {
+async function doubtIn(
+  looks: readonly Look[],
+  onRefuse: (why: Error) => void = () => undefined,
+): Promise<Doubt | null> {
   const over = new AbortController();
   let look: Look = {};
   let passed = 0;
@@ -32,8 +35,11 @@ async function doubtIn(looks: readonly Look[]): Promise<Doubt | null> {
   };
   const feed: PartitionFeed = {
     partition: '0',
+    stream: 'ns/fleet/0/epoch',
     position: () => ({ size: 1, lastSequenceNumber: look.at ?? 0 }),
     busy: () => look.busy ?? false,
+    isRefused: () => false,
+    refuse: onRefuse,
     creditSurplus: () => look.surplus ?? 0,
     take: async () => undefined,
     settled: async () => undefined,
@@ -45,9 +51,11 @@ async function doubtIn(looks: readonly Look[]): Promise<Doubt | null> {
     },
     lastSequenceNumber: async () => look.last ?? 0,
     read: () => undefined,
+    share: () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
   };
-  const options = { connection, hub, feeds: [feed], clock, watchIntervalMs: 1, creditMax: 100 };
+  const reading = { feeds: () => [feed], restart: () => false, isStuck: () => false };
+  const options = { connection, hub, reading, clock, watchIntervalMs: 1, creditMax: 100 };
   const told = { progress: openProgress(clock), onLook: () => undefined };
   return watchReading({ ...options, ...told, signal: over.signal });
 }
@@ -85,6 +93,25 @@ test('a hub made anew, or with more partitions, is another hub', async () => {
 test('a hub that does not answer is doubted by the name of the fault', async () => {
   const error = Object.assign(new Error('text'), { code: 'OperationTimeoutError' });
   expect(await doubtIn([{}, { error }])).toEqual({ reason: 'silent', fault: 'timeout' });
+});
+
+test('a hub that holds less than it once gave is refused, an empty one and one that lags its own events are not', async () => {
+  const refusals: string[] = [];
+  const refused = async (...looks: Look[]) => {
+    expect(await doubtIn(looks, (why) => refusals.push(why.name))).toBeNull();
+    return refusals.splice(0);
+  };
+  expect(await refused({ last: -1, at: 5 }, { last: 5, at: 5 })).toEqual([]);
+  expect(await refused({ last: 4, at: 5 })).toEqual(['HubRewound']);
+  // The answer was true when it was given: more was stored since.
+  let at = 5;
+  const look = {
+    last: 5,
+    get at() {
+      return at++;
+    },
+  };
+  expect(await refused(look)).toEqual([]);
 });
 
 test('too much credit is a reason to begin anew', async () => {
