@@ -25,10 +25,14 @@ export const check = defineCommand({
   options: { ...fileOption('agent'), ...programOption, ...outputOptions },
   examples: [
     { line: 'check -c agent.yaml', shows: 'one line for the file, its directory, IMDS and each sink' },
-    { line: 'check -c consumer.yaml -o json', shows: 'the file, the hub and the store, as JSON' },
+    {
+      line: 'check -c consumer.yaml -o json',
+      shows: 'the file, the hub, the store, its key and its anchors, as JSON',
+    },
   ],
   notes: [
     'For an agent it asks the metadata service, which switches Scheduled Events on for the VM for a day, as the agent does; the very first answer may take two minutes.',
+    'For a consumer it tries whether each anchor and the place of the copy take something, by opening what is there or by a request that cannot succeed: nothing is written.',
     'No record is sent. Ends with 1 when something cannot be reached, and with 2 when the file is wrong.',
   ],
   async run(context) {
@@ -56,7 +60,7 @@ async function checksOf(program: ProgramName, path: string): Promise<readonly Ch
     return agentChecks(await readAgentSettings(path));
   }
   const { consumerSettings } = await import('../consumer/settings.ts');
-  return consumerChecks(loadConfiguration(path, consumerSettings));
+  return await consumerChecks(loadConfiguration(path, consumerSettings));
 }
 
 /** A check that throws has failed; its message may hold anything, so only the kind of error is told. */

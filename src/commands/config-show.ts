@@ -1,9 +1,7 @@
 // `seb config show`: what a configuration file comes to once every default is in it.
-import { stringify } from 'yaml';
-import { effectiveSettings } from '../config/effective.ts';
-import { jsonSchemaOf } from '../config/json-schema.ts';
-import { loadConfiguration, readConfiguration } from '../config/load.ts';
+import { loadConfiguration } from '../config/load.ts';
 import { defineCommand, textOption } from './command.ts';
+import { effectiveText } from './effective-text.ts';
 import { chosenProgram, defaultFile, fileOption, programOf, programOption, settingsOf } from './program.ts';
 
 export const configShow = defineCommand({
@@ -19,8 +17,7 @@ export const configShow = defineCommand({
     const path = textOption(context, 'config') ?? defaultFile(chosen ?? 'agent');
     const settings = await settingsOf(chosen ?? programOf(path));
     loadConfiguration(path, settings);
-    const effective = effectiveSettings(jsonSchemaOf(settings), readConfiguration(path));
-    context.stdout.write(stringify(effective));
+    context.stdout.write(effectiveText(path, settings));
     return 0;
   },
 });

@@ -1,18 +1,26 @@
 // What `seb check` tries for a consumer: the hub, and the place of the trail.
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { openSqliteReader } from '../audit/sqlite-reader.ts';
+import { openTrailReader } from '../audit/open.ts';
 import { TrailUnusable } from '../audit/store.ts';
 import { SecretUnreadable } from '../config/secret.ts';
 import { hubConnector } from '../consumer/hub.ts';
 import { hubAdviceOf } from '../consumer/hub-advice.ts';
 import { hubFaultOf } from '../consumer/hub-fault.ts';
+import { ownershipAdviceOf } from '../consumer/ownership-advice.ts';
 import type { ConsumerSettings } from '../consumer/settings.ts';
 import type { CheckResult } from '../sinks/sink.ts';
+import { keepingChecks } from './keeping-checks.ts';
 import { type Check, directoryCheck, statusChecks } from './reach.ts';
 
-export function consumerChecks(settings: ConsumerSettings): readonly Check[] {
-  return [hubCheck(settings.hub), trailCheck(settings.trail.path), ...statusChecks(settings.status)];
+export async function consumerChecks(settings: ConsumerSettings): Promise<readonly Check[]> {
+  return [
+    hubCheck(settings.hub),
+    ...checkpointChecks(settings.checkpoints),
+    trailCheck(settings.trail),
+    ...(await keepingChecks(settings)),
+    ...statusChecks(settings.status),
+  ];
 }
 
 const hubCheck = (settings: ConsumerSettings['hub']): Check => ({
@@ -31,19 +39,47 @@ const hubCheck = (settings: ConsumerSettings['hub']): Check => ({
   },
 });
 
+/** None for the only consumer of a hub. The container must be there: one that is made by mistake is shared with nobody. */
+function checkpointChecks(settings: ConsumerSettings['checkpoints']): readonly Check[] {
+  if (settings.type === 'trail') return [];
+  const run = async (signal: AbortSignal): Promise<CheckResult> => {
+    const { checkOwnership } = await import('../consumer/ownership-blobs.ts');
+    const { place, fault } = await checkOwnership(settings, signal);
+    if (fault === null) return { ok: true, detail: place };
+    return { ok: false, detail: `${place}: ${fault}; ${ownershipAdviceOf(fault)}` };
+  };
+  return [{ name: 'checkpoints', run }];
+}
+
 /** A trail that is there must be one; where there is none yet, it must be possible to make it. */
-const trailCheck = (path: string): Check => ({
+const trailCheck = (settings: ConsumerSettings['trail']): Check => ({
   name: 'trail',
-  run: (signal) => (existsSync(path) ? readable(path) : directoryCheck('trail', dirname(path)).run(signal)),
+  run: (signal) => {
+    if (settings.type === 'postgres') return rightsIn(settings);
+    const isMissing = !existsSync(settings.path);
+    return isMissing ? directoryCheck('trail', dirname(settings.path)).run(signal) : readable(settings);
+  },
 });
 
-async function readable(path: string): Promise<CheckResult> {
-  try {
-    await using trail = openSqliteReader(path);
+type TrailSettings = ConsumerSettings['trail'];
+
+const readable = (settings: Extract<TrailSettings, { type: 'sqlite' }>): Promise<CheckResult> =>
+  unlessUnusable(async () => {
+    await using trail = await openTrailReader(settings);
     const { events } = await trail.counts();
-    return { ok: true, detail: `${path}, ${events} events` };
+    return { ok: true, detail: `${settings.path}, ${events} events` };
+  });
+
+const rightsIn = (settings: Extract<TrailSettings, { type: 'postgres' }>): Promise<CheckResult> =>
+  unlessUnusable(async () => (await import('../audit/postgres/rights.ts')).readRights(settings));
+
+async function unlessUnusable(check: () => Promise<CheckResult>): Promise<CheckResult> {
+  try {
+    return await check();
   } catch (error) {
-    if (error instanceof TrailUnusable) return { ok: false, detail: error.message };
+    if (error instanceof TrailUnusable || error instanceof SecretUnreadable) {
+      return { ok: false, detail: error.message };
+    }
     throw error;
   }
 }

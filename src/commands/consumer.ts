@@ -4,6 +4,7 @@ import { loadConfiguration } from '../config/load.ts';
 import { runConsumer } from '../consumer/consumer.ts';
 import { consumerSettings } from '../consumer/settings.ts';
 import { defineCommand } from './command.ts';
+import { effectiveSha256 } from './effective-text.ts';
 import { openProgramService, runLongProgram } from './long-program.ts';
 import { chosenFile, fileOption, settingsHelp } from './program.ts';
 
@@ -19,6 +20,7 @@ export const consumer = defineCommand({
   ],
   notes: [
     'It reads every partition from where the trail ends, from the oldest event on at the first start, and stores what it cannot read as well.',
+    'It seals the trail every 30 s when something came, hourly otherwise, and signs it with the key of "signing"; "anchors" keep the signed heads out of its own reach.',
     'SIGTERM and SIGINT let the batch in hand finish and end the consumer within 10 seconds. Whatever ends it, the next start goes on without a hole and without a double.',
     'As a service of systemd (Type=notify) it says when it is ready, how it stands, and to the watchdog only while its reading goes on.',
     'With the setting "status" the consumer answers /healthz, /readyz and /metrics on 127.0.0.1:9465. Without it, nothing listens.',
@@ -26,10 +28,12 @@ export const consumer = defineCommand({
   ],
   settings: () => settingsHelp('consumer'),
   async run(context) {
-    const settings = loadConfiguration(chosenFile(context, 'consumer'), consumerSettings);
+    const path = chosenFile(context, 'consumer');
+    const settings = loadConfiguration(path, consumerSettings);
+    const settingsSha256 = effectiveSha256(path, consumerSettings);
     using service = await openProgramService(context);
     return await runLongProgram('consumer', settings, context, (log) =>
-      runConsumer(settings, { clock: systemClock, log, signal: context.signal, service }),
+      runConsumer(settings, { clock: systemClock, log, signal: context.signal, service, settingsSha256 }),
     );
   },
 });

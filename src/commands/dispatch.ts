@@ -99,7 +99,11 @@ export async function explain(error: unknown): Promise<{ sentence: string; exitC
   if (error instanceof UsageError) return { sentence: error.message, exitCode: exitCodes.usage };
   const { ConfigurationError } = await import('../config/load.ts');
   const { SecretUnreadable } = await import('../config/secret.ts');
-  if (error instanceof ConfigurationError || error instanceof SecretUnreadable) {
+  const { SigningUnusable } = await import('../audit/signing.ts');
+  const isConfiguration = [ConfigurationError, SecretUnreadable, SigningUnusable].some(
+    (kind) => error instanceof kind,
+  );
+  if (error instanceof Error && isConfiguration) {
     return { sentence: error.message, exitCode: exitCodes.usage };
   }
   return { sentence: unexpected(error), exitCode: exitCodes.failed };

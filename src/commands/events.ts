@@ -40,7 +40,7 @@ export const events = defineCommand({
     outputFormat(context);
     const query = queryOf(context, zone);
     try {
-      await using trail = openChosenTrail(context);
+      await using trail = await openChosenTrail(context);
       await printRows(context, columnsIn(zone), await trail.events(query), 'no event matches');
       return 0;
     } catch (error) {

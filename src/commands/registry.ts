@@ -71,6 +71,46 @@ export const registry: readonly RegisteredCommand[] = [
     async () => (await import('./sink-test.ts')).sinkTest,
   ),
   line(
+    'audit verify',
+    'Says what of the trail is proven, what is not, and whether somebody changed it.',
+    async () => (await import('./audit-verify.ts')).auditVerify,
+  ),
+  line(
+    'audit status',
+    'Says how the trail stands: streams, seals, anchors, gaps, what was parked, pruned or is held.',
+    async () => (await import('./audit-status.ts')).auditStatus,
+  ),
+  line(
+    'audit keygen',
+    'Makes a key that signs the trail, and prints the key that checks it.',
+    async () => (await import('./audit-keygen.ts')).auditKeygen,
+  ),
+  line(
+    'audit prove',
+    'Prints the proof that one record stands in the signed trail.',
+    async () => (await import('./audit-prove.ts')).auditProve,
+  ),
+  line(
+    'audit verify-proof',
+    'Says whether a record stands in a signed trail, from its proof and a key alone.',
+    async () => (await import('./audit-verify-proof.ts')).auditVerifyProof,
+  ),
+  line(
+    'audit export',
+    'Writes the trail out: whole, as files that prove themselves, or chosen entries.',
+    async () => (await import('./audit-export.ts')).auditExport,
+  ),
+  line(
+    'audit prune',
+    'Drops the bodies of old entries and keeps their hashes, unless a legal hold stands.',
+    async () => (await import('./audit-prune.ts')).auditPrune,
+  ),
+  line(
+    'audit replay',
+    'Reads the hub again and compares it with the trail; appends what the trail lacks at its end.',
+    async () => (await import('./audit-replay.ts')).auditReplay,
+  ),
+  line(
     'config schema',
     'Prints the JSON Schema of a configuration file.',
     async () => (await import('./config-schema.ts')).configSchema,

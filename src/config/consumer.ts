@@ -1,11 +1,9 @@
 // Every setting of the consumer, declared once: schema, type, default, docs and help.
 import * as z from 'zod';
 import { logSettings } from './agent.ts';
+import { anchors, archive, checkpoints, signing, trail } from './consumer-trail.ts';
 import { listenAddress } from './listen.ts';
 import { secret } from './secret.ts';
-
-/** Where the trail is when nobody says otherwise. */
-export const defaultTrailPath = '/var/lib/scheduled-events-bridge/trail.db';
 
 const hub = z
   .strictObject({
@@ -61,24 +59,6 @@ const hub = z
   )
   .describe('The hub that all agents send to.');
 
-const checkpoints = z
-  .strictObject({
-    type: z
-      .literal('trail')
-      .default('trail')
-      .describe('Where the position of each partition is kept: with the data, in the trail itself.'),
-  })
-  .prefault({})
-  .describe('How far the hub has been read.');
-
-const trail = z
-  .strictObject({
-    type: z.literal('sqlite').default('sqlite').describe('One SQLite file, written by one consumer.'),
-    path: z.string().min(1).default(defaultTrailPath).describe('The file; it is made on the first start.'),
-  })
-  .prefault({})
-  .describe('The audit trail of the whole fleet.');
-
 const status = z
   .strictObject({
     listen: listenAddress('127.0.0.1:9465').describe(
@@ -89,4 +69,13 @@ const status = z
   .describe('The status page for probes and Prometheus. Without this setting nothing listens.');
 
 /** The schema of `consumer.yaml`. */
-export const consumerSchema = z.strictObject({ hub, checkpoints, trail, status, log: logSettings });
+export const consumerSchema = z
+  .strictObject({ hub, checkpoints, trail, signing, anchors, archive, status, log: logSettings })
+  .refine(({ checkpoints, trail }) => checkpoints.type === 'trail' || trail.type === 'postgres', {
+    path: ['checkpoints', 'type'],
+    error: 'Several consumers need a trail that they can share: give trail type postgres as well',
+  })
+  .refine(({ anchors, signing }) => anchors.length === 0 || signing !== undefined, {
+    path: ['anchors'],
+    error: 'Anchors need signing: give signing.keyFile as well',
+  });

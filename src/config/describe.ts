@@ -2,7 +2,7 @@
 import { kindsOf, type SettingSchema } from './json-schema.ts';
 
 export interface SettingRow {
-  /** The path of the setting; `<name>` stands for a name of the user's choice. */
+  /** The path of the setting; `<name>` stands for a name of the user's choice, `[]` for each item of a list. */
   readonly key: string;
   readonly type: string;
   /** As a person would write it; undefined when there is none. */
@@ -51,7 +51,13 @@ function rowsOf(
   }
   const row = { key, type: typeOf(schema), ...defaultOf(schema), required, secret: schema.secret === true };
   const below = schema.secret === true || kinds.size > 0 ? [] : rowsBelow(schema, key, nested);
-  return [{ ...row, description: schema.description ?? '' }, ...below];
+  return [{ ...row, description: schema.description ?? '' }, ...below, ...itemRows(schema, key, nested)];
+}
+
+/** The settings of each item of a list, as `anchors[].type`. */
+function itemRows({ items }: SettingSchema, key: string, nested: SettingsTable[]): SettingRow[] {
+  if (items === undefined || isPlain(items)) return [];
+  return rowsBelow(items, `${key}[]`, nested);
 }
 
 const typeFirst = <Entry extends readonly [string, unknown]>(entries: readonly Entry[]): Entry[] =>

@@ -56,21 +56,19 @@ const credentialDirectory = '/etc/scheduled-events-bridge/credentials';
 // systemd puts the id of `LoadCredential=` before the names of the files of a directory.
 const credentialIdPrefix = 'seb_';
 
-const fromCredential = z
-  .strictObject({
-    credential: z
-      .string()
-      .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]*$/, 'Expected a name of letters, digits, ".", "_" and "-"')
-      .describe(
-        'Name of a credential that systemd hands to the service; outside of a service, name of a file in /etc/scheduled-events-bridge/credentials.',
-      ),
-  })
-  .transform(
-    ({ credential }) =>
-      new Secret(`credential:${credential}`, () =>
-        notBlank(readFileSync(credentialPath(credential), 'utf8')),
-      ),
-  );
+const named = z.strictObject({
+  credential: z
+    .string()
+    .regex(/^[A-Za-z0-9_-][A-Za-z0-9._-]*$/, 'Expected a name of letters, digits, ".", "_" and "-"')
+    .describe(
+      'Name of a credential that systemd hands to the service; outside of a service, name of a file in /etc/scheduled-events-bridge/credentials.',
+    ),
+});
+
+const fromCredential = named.transform(
+  ({ credential }) =>
+    new Secret(`credential:${credential}`, () => notBlank(readFileSync(credentialPath(credential), 'utf8'))),
+);
 
 function credentialPath(name: string): string {
   const directory = process.env['CREDENTIALS_DIRECTORY'];
@@ -92,6 +90,13 @@ export const secret = () =>
       'Expected { file: PATH }, { credential: NAME }, { env: NAME } or a string',
     )
     .meta({ secret: true });
+
+/** A setting that names a file of secrets by its path, or as `{ credential: NAME }`: either way it becomes the path. */
+export const secretFile = () =>
+  z.union(
+    [z.string().min(1), named.transform(({ credential }) => credentialPath(credential))],
+    'Expected a path or { credential: NAME }',
+  );
 
 function notBlank(text: string): string {
   const value = text.trim();
@@ -122,18 +127,21 @@ function isReadable(given: Secret): boolean {
  * None on Windows, where the mode of a file says nothing about who may read it.
  */
 export const exposedSecrets = (settings: unknown): string[] =>
-  process.platform === 'win32'
-    ? []
-    : secretsIn(settings).flatMap(([path, { place }]) => (anybodyMayRead(place) ? [path] : []));
+  secretsIn(settings).flatMap(([path, { place }]) => (anybodyMayRead(place) ? [path] : []));
 
 const readByOthers = 0o004;
 const enteredByOthers = 0o001;
 
-function anybodyMayRead(place: string): boolean {
-  if (!place.startsWith('file:')) return false;
-  const path = resolve(place.slice('file:'.length));
+const anybodyMayRead = (place: string): boolean =>
+  place.startsWith('file:') && isOpenToAll(place.slice('file:'.length));
+
+/** Whether every user of the machine may read this file. False on Windows, where its mode does not say. */
+export function isOpenToAll(path: string): boolean {
+  if (process.platform === 'win32') return false;
+  const absolute = resolve(path);
   return (
-    hasMode(path, readByOthers) && directoriesAbove(path).every((each) => hasMode(each, enteredByOthers))
+    hasMode(absolute, readByOthers) &&
+    directoriesAbove(absolute).every((each) => hasMode(each, enteredByOthers))
   );
 }
 

@@ -3,6 +3,7 @@ import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { newKey } from '../../src/audit/signing.ts';
 import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { runCommandLine } from '../support/command-line.ts';
@@ -105,6 +106,45 @@ it('says which hub a consumer cannot find, without its key', async () => {
   const check = await checkOf({ hub: { connectionString, eventHubName: 'nowhere' } }, 'consumer.yaml');
   expect(check).toMatchObject({ exitCode: 1, results: { hub: 'failed', trail: 'ok' } });
   expect(check.stdout + check.stderr).not.toContain(marker);
+});
+
+it('tries the key, each anchor and the place of the copy of a consumer, and leaves nothing behind', async () => {
+  using directory = temporaryDirectory();
+  await using emulator = await startEventHubsEmulator();
+  await using inbox = await openInbox();
+  const { connectionString, eventHubName } = emulator;
+  const keyFile = join(directory.path, 'key');
+  writeFileSync(keyFile, newKey('test.example/fleet').privateKey, { mode: 0o600 });
+  const settings = {
+    hub: { connectionString, eventHubName },
+    signing: { keyFile },
+    anchors: [
+      { type: 'file', path: join(directory.path, 'elsewhere', 'seals.notes') },
+      { type: 'webhook', url: `${inbox.url}/${marker}`, allowHttp: true },
+      { type: 'webhook', url: 'http://127.0.0.1:9/', allowHttp: true },
+      { type: 'blob', connectionString: marker, container: 'anchors' },
+    ],
+    archive: { type: 'folder', path: join(directory.path, 'copy') },
+  };
+  const check = await checkOf(settings, 'consumer.yaml');
+  expect(check.results).toMatchObject({
+    ...{ signing: 'ok', archive: 'ok', [`anchor file:${directory.path}/elsewhere/seals.notes`]: 'ok' },
+    ...{ 'anchor webhook:plain': 'ok', 'anchor webhook:plain#2': 'failed' },
+    'anchor blob:container anchors (plain)': 'failed',
+  });
+  expect(check.rows.find((row) => row.check === 'signing')?.detail).toMatch(
+    /^verifiers need test\.example\/fleet\+[0-9a-f]{8}\+/,
+  );
+  expect(readdirSync(directory.path)).toEqual(['key']);
+  expect(inbox.requests).toEqual([]);
+  expect(check.stdout + check.stderr).not.toContain(marker);
+  chmodSync(keyFile, 0o644);
+  chmodSync(directory.path, 0o755);
+  const open = await checkOf({ ...settings, anchors: [], archive: undefined }, 'consumer.yaml');
+  expect(open.rows.find((row) => row.check === 'signing')).toMatchObject({
+    result: 'failed',
+    detail: expect.stringContaining('every user of this machine may read it'),
+  });
 });
 
 it('does not take just any file for a trail', async () => {

@@ -78,6 +78,9 @@ describe.concurrent('the demo', { timeout }, () => {
     expect(stdout).toContain('In the trail                18 records in 18 entries, from 3 agents\n');
     expect(stdout).toContain('At the webhook              15 POSTs of 15 that were due\n');
     expect(stdout).toContain('Nothing is missing and nothing came twice.');
+    expect(stdout).toMatch(
+      /^Its trail, checked again {4}VERIFIED 18 entries, .*, anchored up to .*anchor\.notes\.$/m,
+    );
     expect(stdout).toContain('demo --vms 100');
     await expectNothingLeft(demo);
   });

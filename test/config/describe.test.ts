@@ -28,6 +28,9 @@ const schema = jsonSchemaOf(
       .describe('The log.'),
     sinks: z.record(z.string(), sink).prefault({}),
     sizeMax: size({ default: '1MiB', min: '64KiB', max: '1GiB' }),
+    places: z
+      .array(z.strictObject({ path: z.string().describe('The file.'), keys: z.array(secret()) }))
+      .default([]),
   }),
 );
 
@@ -52,7 +55,11 @@ suite('the list of settings', () => {
       'sinks',
       'sinks.<name>',
       'sizeMax',
+      'places',
+      'places[].path',
+      'places[].keys',
     ]);
+    expect(row('places[].path')).toMatchObject({ type: 'string', required: true, description: 'The file.' });
     expect(row('stateDir')).toMatchObject({
       type: 'string',
       default: '/var/lib/x',

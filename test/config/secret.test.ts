@@ -11,6 +11,7 @@ import {
   type Secret,
   SecretUnreadable,
   secret,
+  secretFile,
 } from '../../src/config/secret.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -174,4 +175,30 @@ describe('the secrets that stand in the file itself', () => {
     expect(plainSecrets(settings)).toEqual(['sinks.hook.url', 'sinks.hook.secrets.1']);
     expect(plainSecrets({})).toEqual([]);
   });
+});
+
+describe('a file of secrets', () => {
+  const parse = (value: unknown) => secretFile().safeParse(value);
+
+  test('is named by its path, or by the name of a credential: in a service the one that systemd handed over', () => {
+    using directory = temporaryDirectory();
+    expect(parse('/keys/trail.key').data).toBe('/keys/trail.key');
+    expect(parse({ credential: 'trail.key' }).data).toBe(
+      '/etc/scheduled-events-bridge/credentials/trail.key',
+    );
+    process.env['CREDENTIALS_DIRECTORY'] = directory.path;
+    try {
+      writeFileSync(join(directory.path, 'seb_trail.key'), marker);
+      expect(parse({ credential: 'trail.key' }).data).toBe(join(directory.path, 'seb_trail.key'));
+    } finally {
+      delete process.env['CREDENTIALS_DIRECTORY'];
+    }
+  });
+
+  test.each(['', 7, null, {}, { credential: '../shadow' }, { file: '/keys/trail.key' }])(
+    'is not named by %j',
+    (value) => {
+      expect(parse(value).success).toBe(false);
+    },
+  );
 });

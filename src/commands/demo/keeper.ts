@@ -3,11 +3,13 @@ import { systemClock } from '../../clock.ts';
 import { runConsumer } from '../../consumer/consumer.ts';
 import { consumerSettings } from '../../consumer/settings.ts';
 import { logOf } from './fleet.ts';
+import type { ProofPlaces } from './proof.ts';
 
 export interface KeeperPlaces {
   readonly connectionString: string;
   readonly eventHubName: string;
   readonly trailPath: string;
+  readonly proof: ProofPlaces;
 }
 
 export interface Keeper extends AsyncDisposable {
@@ -19,8 +21,12 @@ export interface Keeper extends AsyncDisposable {
 
 /** @param complain hears what goes wrong */
 export function startKeeper(places: KeeperPlaces, complain: (message: string) => void): Keeper {
-  const { connectionString, eventHubName, trailPath: path } = places;
-  const settings = consumerSettings.parse({ hub: { connectionString, eventHubName }, trail: { path } });
+  const { connectionString, eventHubName, trailPath: path, proof } = places;
+  const settings = consumerSettings.parse({
+    ...{ hub: { connectionString, eventHubName }, trail: { path } },
+    signing: { keyFile: proof.keyFile },
+    anchors: [{ type: 'file', path: proof.anchorPath }],
+  });
   const stop = new AbortController();
   const reading = Promise.withResolvers<void>();
   const end = runConsumer(settings, {

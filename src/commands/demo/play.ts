@@ -2,14 +2,15 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { startEventHubsEmulator } from '../../emulators/eventhubs/emulator.ts';
-import { startImdsEmulator } from '../../emulators/imds/emulator.ts';
+import { type ImdsEmulator, startImdsEmulator } from '../../emulators/imds/emulator.ts';
 import type { CommandContext } from '../command.ts';
 import { viewArrivals } from './arrival-view.ts';
 import { makeDirectory } from './directory.ts';
 import { startFleet } from './fleet.ts';
 import { startKeeper } from './keeper.ts';
-import { linePrinter, note } from './line.ts';
+import { type Line, linePrinter, note } from './line.ts';
 import type { DemoPlan } from './plan.ts';
+import { makeProofPlaces, proveTrail } from './proof.ts';
 import { startReceiver } from './receiver.ts';
 import { viewSource } from './source-view.ts';
 import { tellStory } from './story.ts';
@@ -29,22 +30,19 @@ export async function playDemo(plan: DemoPlan, context: CommandContext): Promise
   const hub = resources.use(await startEventHubsEmulator());
   const receiver = resources.use(await startReceiver());
   const { connectionString, eventHubName, fullyQualifiedNamespace } = hub;
-  print(note('instance metadata', imds.url));
-  print(note('event hub', `${eventHubName} at ${fullyQualifiedNamespace}`));
-  print(note('webhook', receiver.url));
-
+  const hubPlace = `${eventHubName} at ${fullyQualifiedNamespace}`;
+  for (const line of placeNotes({ imds: imds.url, hub: hubPlace, webhook: receiver.url })) print(line);
   const trailPath = join(directory, 'trail.db');
+  const proof = makeProofPlaces(directory);
   const keeper = resources.use(
-    startKeeper({ connectionString, eventHubName, trailPath }, (trouble) =>
+    startKeeper({ connectionString, eventHubName, trailPath, proof }, (trouble) =>
       print({ place: 'trail', what: trouble, event: '', detail: '', alarming: true }),
     ),
   );
   const source = viewSource(imds);
   const names = plan.vms.map(({ name }) => name);
-  const { endpointOf } = imds;
-  const isKnown = (vmName: string): boolean =>
-    imds.requests.some(({ vm, path, status }) => vm === vmName && status === 200 && isInstance(path));
-  const places = { directory, endpointOf, isKnown, connectionString, eventHubName, webhookUrl: receiver.url };
+  const known = { endpointOf: imds.endpointOf, isKnown: isKnownIn(imds) };
+  const places = { directory, ...known, connectionString, eventHubName, webhookUrl: receiver.url };
   const fleet = resources.use(startFleet(names, places, source.hear));
 
   const broken = Promise.race([fleet.failed, keeper.failed]);
@@ -58,8 +56,24 @@ export async function playDemo(plan: DemoPlan, context: CommandContext): Promise
     tellStory({ plan, context, imds, receiver, source, arrivals, trail, print }),
     broken,
   ]);
-  return typeof end === 'string' ? complain(end, stderr) : end;
+  if (typeof end === 'string') return complain(end, stderr);
+  if (signal.aborted) return 0;
+  // What the consumer does last is to seal its trail.
+  await keeper[Symbol.asyncDispose]();
+  return (await proveTrail(trailPath, proof, context)) ? end : 1;
 }
+
+const placeNotes = (at: {
+  readonly imds: string;
+  readonly hub: string;
+  readonly webhook: string;
+}): Line[] => [note('instance metadata', at.imds), note('event hub', at.hub), note('webhook', at.webhook)];
+
+/** Whether a VM's agent has learned where it runs. */
+const isKnownIn =
+  ({ requests }: ImdsEmulator) =>
+  (vmName: string): boolean =>
+    requests.some(({ vm, path, status }) => vm === vmName && status === 200 && isInstance(path));
 
 const isInstance = (path: string): boolean => path.startsWith('/metadata/instance');
 
