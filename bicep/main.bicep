@@ -100,13 +100,16 @@ param auditRetentionDays int = 365
 @description('Set it once you locked the retention policy: Azure refuses to write a locked policy again, so the template then leaves it alone.')
 param auditPolicyLocked bool = false
 
-@description('What the consumer may do in the container `trail`. No released program writes there yet. append: a custom role that can read and add, not delete (needs the right to define roles). contributor: the built-in role, where that is not possible.')
+@description('What the consumer may do in the container `trail`. none: nothing. append: a custom role that can read and add, not delete (needs the right to define roles). contributor: the built-in role, where that is not possible. With either, a consumer that signs anchors the heads of its trail there.')
 @allowed([
   'none'
   'append'
   'contributor'
 ])
 param auditWriteAccess string = 'none'
+
+@description('Copies the whole log into the container `trail`, too, where it can be verified without the consumer and without its store; needs auditWriteAccess. Under a locked policy it stays, and costs, until its time is over.')
+param enableTrailArchive bool = false
 
 @description('Puts a CanNotDelete lock on the audit account.')
 param protectAuditAccount bool = true
@@ -120,12 +123,33 @@ param consumerImage string = ''
 @description('Resource id of the Azure Container Registry that holds the image; the consumer’s identity gets AcrPull on it. Empty for a public registry.')
 param containerRegistryResourceId string = ''
 
-@description('Where the consumer keeps the trail. sqlite: one replica, a file that ends with the replica, and is rebuilt from what the hub still holds. postgres: a PostgreSQL server is deployed, and the consumer is not: no released program can use it yet.')
+@description('Where the consumer keeps the trail. sqlite: one replica, a file that ends with the replica, and is rebuilt from what the hub still holds. postgres: a PostgreSQL server is deployed, and several replicas share the trail in it, once its administrator let them in.')
 @allowed([
   'sqlite'
   'postgres'
 ])
 param trailStore string = 'sqlite'
+
+@description('Fewest replicas of the consumer with trailStore postgres; with 2 the other one goes on when a machine ends.')
+@minValue(1)
+@maxValue(32)
+param consumerReplicasMin int = 2
+
+@description('Most replicas of the consumer with trailStore postgres; beyond the number of partitions they would have nothing to do.')
+@minValue(1)
+@maxValue(32)
+param consumerReplicasMax int = partitionCount
+
+@description('Resource id of the key vault that holds the consumer’s signing keys; its identity may read these secrets alone. The vault must be one that Azure roles open. Empty: none.')
+param signingKeyVaultResourceId string = ''
+
+@description('Names of the secrets in that vault that hold a signing key each, as `seb audit keygen` writes it. The first is the one that counts; the others sign as well, while a key is replaced.')
+@maxLength(16)
+param signingKeySecretNames string[] = []
+
+@description('A signing key as `seb audit keygen` writes it, where there is no vault; empty: none. Without a key the trail proves nothing against whoever can write the database.')
+@secure()
+param signingKey string = ''
 
 @description('Subnet for the consumer’s Container Apps environment, delegated to Microsoft.App/environments, /27 or larger. Needed when public network access is off.')
 param consumerSubnetResourceId string = ''
@@ -157,7 +181,7 @@ param postgresBackupRetentionDays int = 14
 @description('Whether backups of the PostgreSQL server are kept in the paired region, too; it cannot be changed later.')
 param postgresGeoRedundantBackup bool = false
 
-@description('Whether any program in Azure reaches the PostgreSQL server while public network access is on; it still has to sign in.')
+@description('Whether any program in Azure reaches the PostgreSQL server while public network access is on; it still has to sign in. Without private endpoints the consumer needs it.')
 param postgresAllowAzureServices bool = false
 
 @description('Object id of the Entra user or group that administers the PostgreSQL server; needed with trailStore postgres.')
@@ -380,9 +404,14 @@ module auditContributorRole 'modules/container-role.bicep' = if (auditWriteAcces
 // ---------------------------------------------------------------------------------------------------------------
 // Consumer
 
-// No released program can keep its trail in PostgreSQL; a consumer that is told to would not start.
-var deploysConsumer = !empty(consumerImage) && trailStore == 'sqlite'
+var deploysConsumer = !empty(consumerImage)
 var deploysPostgres = trailStore == 'postgres'
+var hasSigningVault = !empty(signingKeyVaultResourceId)
+var postgresHost = deploysPostgres ? (postgres.?outputs.fullyQualifiedDomainName ?? '') : ''
+// An anchor is a signed head: without a key there is none.
+var anchorsTrail = auditWriteAccess != 'none' && (hasSigningVault || !empty(signingKey))
+var archivesTrail = auditWriteAccess != 'none' && enableTrailArchive
+var replicasMax = min(consumerReplicasMax, partitionCount)
 // The scope of a module is evaluated even when the module is not deployed.
 var registryIdParts = split(empty(containerRegistryResourceId) ? resourceGroup().id : containerRegistryResourceId, '/')
 
@@ -391,6 +420,18 @@ module registryRole 'modules/registry-role.bicep' = if (deploysConsumer && !empt
   name: '${prefix}-registry-role'
   params: {
     registryName: last(registryIdParts)
+    principalId: identities.outputs.consumerPrincipalId
+  }
+}
+
+var vaultIdParts = split(hasSigningVault ? signingKeyVaultResourceId : resourceGroup().id, '/')
+
+module vaultRole 'modules/vault-role.bicep' = if (deploysConsumer && hasSigningVault) {
+  scope: resourceGroup(vaultIdParts[2], vaultIdParts[4])
+  name: '${prefix}-vault-role'
+  params: {
+    vaultName: last(vaultIdParts)
+    secretNames: signingKeySecretNames
     principalId: identities.outputs.consumerPrincipalId
   }
 }
@@ -413,12 +454,24 @@ module consumer 'modules/consumer.bicep' = if (deploysConsumer) {
     consumerGroupName: eventHubs.outputs.consumerGroupName
     checkpointStorageAccountName: checkpointStorage.outputs.accountName
     checkpointContainerName: checkpointStorage.outputs.containerName
+    checkpointContainerAddress: checkpointStorage.outputs.containerUrl
+    postgresHost: postgresHost
+    postgresDatabaseName: deploysPostgres ? (postgres.?outputs.databaseName ?? '') : ''
+    postgresUserName: identities.outputs.consumerName
     // A file has one writer.
-    maxReplicas: trailStore == 'sqlite' ? 1 : partitionCount
+    minReplicas: deploysPostgres ? min(consumerReplicasMin, replicasMax) : 1
+    maxReplicas: deploysPostgres ? replicasMax : 1
+    signingVaultAddress: hasSigningVault ? (vaultRole.?outputs.address ?? '') : ''
+    signingKeySecretNames: hasSigningVault ? signingKeySecretNames : []
+    signingKey: signingKey
+    anchorContainerAddress: anchorsTrail ? auditStorage.outputs.containerUrl : ''
+    archiveContainerAddress: archivesTrail ? auditStorage.outputs.containerUrl : ''
   }
   dependsOn: [
     hubRoles
     checkpointRole
+    auditAppendRole
+    auditContributorRole
   ]
 }
 
@@ -451,7 +504,6 @@ func privateZone(host string) string => 'privatelink.${substring(host, indexOf(h
 
 var hubZone = privateZone(eventHubs.outputs.fullyQualifiedNamespace)
 var blobZone = 'privatelink.blob.${environment().suffixes.storage}'
-var postgresHost = deploysPostgres ? (postgres.?outputs.fullyQualifiedDomainName ?? '') : ''
 
 module privateEndpoints 'modules/private-endpoints.bicep' = if (enablePrivateEndpoints) {
   name: '${prefix}-private-endpoints'
@@ -648,6 +700,9 @@ output dataCollectionRuleImmutableId string = logs.outputs.dataCollectionRuleImm
 
 @description('Name of the stream of that rule.')
 output dataCollectionStreamName string = logs.outputs.streamName
+
+@description('Name by which the consumer signs in to the database, for `pgaadauth_create_principal`.')
+output consumerIdentityName string = identities.outputs.consumerName
 
 @description('Host name of the PostgreSQL server; empty when it was not deployed.')
 output postgresFullyQualifiedDomainName string = postgresHost

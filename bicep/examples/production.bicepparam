@@ -1,4 +1,5 @@
-// A fleet that must not lose its trail: private endpoints, Capture, room to grow, retention ready to be locked.
+// A fleet that must not lose its trail: PostgreSQL with a standby, several consumers, signed heads, private endpoints,
+// Capture, room to grow, retention ready to be locked.
 using '../main.bicep'
 
 param prefix = 'seb'
@@ -9,7 +10,7 @@ param eventHubsCapacity = 2
 param eventHubsMaximumThroughputUnits = 20
 param partitionCount = 16
 param retentionHours = 168
-// Until the trail has a store that outlives a replica, these files are the long memory.
+// The raw records beside the trail, from Event Hubs itself: what the trail says can be compared with them.
 param enableCapture = true
 param captureRetentionDays = 2555
 
@@ -19,11 +20,28 @@ param auditRetentionDays = 2555
 // Deploy, look at it, lock it as bicep/README.md says, and then set this to true.
 param auditPolicyLocked = false
 param auditWriteAccess = 'append'
+param enableTrailArchive = true
 param protectAuditAccount = true
 
 param consumerImage = 'sebregistry.azurecr.io/scheduled-events-bridge@sha256:0000000000000000000000000000000000000000000000000000000000000000'
 param containerRegistryResourceId = '/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/platform/providers/Microsoft.ContainerRegistry/registries/sebregistry'
-param trailStore = 'sqlite'
+param trailStore = 'postgres'
+param consumerReplicasMin = 2
+param consumerReplicasMax = 8
+// Make the key with `seb audit keygen`, and put it into the vault: bicep/README.md.
+param signingKeyVaultResourceId = '/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/security/providers/Microsoft.KeyVault/vaults/sebkeys'
+param signingKeySecretNames = [
+  'trail-1'
+]
+
+param postgresSkuName = 'Standard_D2ds_v5'
+param postgresSkuTier = 'GeneralPurpose'
+param postgresStorageGb = 128
+param postgresHighlyAvailable = true
+param postgresBackupRetentionDays = 35
+param postgresGeoRedundantBackup = true
+param postgresAdministratorObjectId = '00000000-0000-0000-0000-000000000000'
+param postgresAdministratorName = 'seb-database-administrators'
 
 param enablePrivateEndpoints = true
 param allowPublicNetworkAccess = false

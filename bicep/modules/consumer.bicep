@@ -1,4 +1,4 @@
-// The consumer as a Container App: one replica with the trail in a file, scaled by the hub's backlog once several can share one.
+// The consumer as a Container App: one replica with the trail in a file, or several that share one in PostgreSQL, scaled by the hub's backlog.
 
 @description('Azure region.')
 param location string
@@ -45,15 +45,52 @@ param checkpointStorageAccountName string
 @description('Container of the checkpoints.')
 param checkpointContainerName string
 
-@description('1 while the trail is a file of one replica; the number of partitions when replicas share a trail.')
+@description('Address of that container.')
+param checkpointContainerAddress string
+
+@description('Host name of the PostgreSQL server with the trail; empty: the trail is a file of one replica.')
+param postgresHost string
+
+@description('Database of the trail.')
+param postgresDatabaseName string
+
+@description('Name by which the identity signs in to the database.')
+param postgresUserName string
+
+@description('Fewest replicas: the audit must not wait for a scaler.')
+@minValue(1)
+@maxValue(32)
+param minReplicas int
+
+@description('Most replicas: 1 while the trail is a file, and never more than there are partitions.')
 @minValue(1)
 @maxValue(32)
 param maxReplicas int
 
+@description('Address of the key vault with the signing keys; empty: there is none.')
+param signingVaultAddress string
+
+@description('Secrets of that vault that hold a signing key each. The first is the one that counts, the others sign as well.')
+param signingKeySecretNames string[]
+
+@description('A signing key, as `seb audit keygen` writes it, without a vault; empty: none.')
+@secure()
+param signingKey string
+
+@description('Address of the container that the heads of the trail are anchored in; empty: nowhere.')
+param anchorContainerAddress string
+
+@description('Address of the container that the log is copied to; empty: nowhere.')
+param archiveContainerAddress string
+
 var statusPort = 9465
 var configurationSecretName = 'consumer-configuration'
+var databaseSecretName = 'trail-address'
 var configurationFolder = '/etc/scheduled-events-bridge'
 var stateFolder = '/var/lib/scheduled-events-bridge'
+// Secrets come in files that everybody in the container may read; a key in one of them is refused, unless it lies below
+// the folder that the image keeps for its user alone.
+var guardedFolder = '/keys/consumer'
 var hasSubnet = !empty(subnetResourceId)
 // As KEDA spells the clouds that this template can run in.
 var scalerClouds = {
@@ -61,22 +98,93 @@ var scalerClouds = {
   AzureUSGovernment: 'AzureUSGovernmentCloud'
   AzureChinaCloud: 'AzureChinaCloud'
 }
+var isShared = !empty(postgresHost)
+var vaultKeys = [
+  for name in signingKeySecretNames: {
+    name: 'signing-key-${toLower(name)}'
+    keyVaultUrl: '${signingVaultAddress}secrets/${name}'
+    identity: identityResourceId
+  }
+]
+var givenKeys = empty(signingKey)
+  ? []
+  : [
+      {
+        name: 'signing-key'
+        value: signingKey
+      }
+    ]
+var keyNames = concat(
+  map(signingKeySecretNames, name => 'signing-key-${toLower(name)}'),
+  empty(signingKey) ? [] : ['signing-key']
+)
+var guardedNames = concat(isShared ? [databaseSecretName] : [], keyNames)
+var keyFiles = map(keyNames, name => '${guardedFolder}/${name}')
+var trail = isShared
+  ? {
+      type: 'postgres'
+      url: {
+        file: '${guardedFolder}/${databaseSecretName}'
+      }
+      identity: true
+      clientId: identityClientId
+    }
+  : {
+      type: 'sqlite'
+      path: '${stateFolder}/trail.db'
+    }
 // JSON is YAML: this is the whole consumer.yaml. It holds no secret; a secret is how an app gets a file.
-var configuration = {
-  hub: {
-    fullyQualifiedNamespace: fullyQualifiedNamespace
-    eventHubName: eventHubName
-    consumerGroup: consumerGroupName
-    clientId: identityClientId
-  }
-  trail: {
-    type: 'sqlite'
-    path: '${stateFolder}/trail.db'
-  }
-  status: {
-    listen: '0.0.0.0:${statusPort}'
-  }
-}
+var configuration = union(
+  {
+    hub: {
+      fullyQualifiedNamespace: fullyQualifiedNamespace
+      eventHubName: eventHubName
+      consumerGroup: consumerGroupName
+      clientId: identityClientId
+    }
+    trail: trail
+    status: {
+      listen: '0.0.0.0:${statusPort}'
+    }
+  },
+  isShared
+    ? {
+        checkpoints: {
+          type: 'blob'
+          containerUrl: checkpointContainerAddress
+          clientId: identityClientId
+        }
+      }
+    : {},
+  empty(keyFiles)
+    ? {}
+    : {
+        signing: {
+          keyFile: keyFiles[0]
+          alsoKeyFiles: skip(keyFiles, 1)
+        }
+      },
+  empty(anchorContainerAddress)
+    ? {}
+    : {
+        anchors: [
+          {
+            type: 'blob'
+            containerUrl: anchorContainerAddress
+            clientId: identityClientId
+          }
+        ]
+      },
+  empty(archiveContainerAddress)
+    ? {}
+    : {
+        archive: {
+          type: 'blob'
+          containerUrl: archiveContainerAddress
+          clientId: identityClientId
+        }
+      }
+)
 
 resource managedEnvironment 'Microsoft.App/managedEnvironments@2025-01-01' = {
   name: '${prefix}-environment'
@@ -146,14 +254,28 @@ resource app 'Microsoft.App/containerApps@2025-01-01' = {
               identity: identityResourceId
             }
           ]
-      secrets: [
-        {
-          name: configurationSecretName
-          // Names and addresses: nothing that must be kept.
-          #disable-next-line use-secure-value-for-secure-inputs
-          value: string(configuration)
-        }
-      ]
+      secrets: concat(
+        [
+          {
+            name: configurationSecretName
+            // Names and addresses: nothing that must be kept.
+            #disable-next-line use-secure-value-for-secure-inputs
+            value: string(configuration)
+          }
+        ],
+        isShared
+          ? [
+              {
+                name: databaseSecretName
+                // Without a password: the identity signs in.
+                #disable-next-line use-secure-value-for-secure-inputs
+                value: 'postgres://${postgresUserName}@${postgresHost}:5432/${postgresDatabaseName}'
+              }
+            ]
+          : [],
+        vaultKeys,
+        givenKeys
+      )
     }
     template: {
       // The consumer commits what it took before it goes.
@@ -204,21 +326,34 @@ resource app 'Microsoft.App/containerApps@2025-01-01' = {
               failureThreshold: 3
             }
           ]
-          volumeMounts: [
-            {
-              volumeName: 'configuration'
-              mountPath: configurationFolder
-            }
-            {
-              volumeName: 'state'
-              mountPath: stateFolder
-            }
-          ]
+          volumeMounts: concat(
+            [
+              {
+                volumeName: 'configuration'
+                mountPath: configurationFolder
+              }
+            ],
+            empty(guardedNames)
+              ? []
+              : [
+                  {
+                    volumeName: 'guarded'
+                    mountPath: guardedFolder
+                  }
+                ],
+            isShared
+              ? []
+              : [
+                  {
+                    volumeName: 'state'
+                    mountPath: stateFolder
+                  }
+                ]
+          )
         }
       ]
       scale: {
-        // The audit must not wait for a scaler.
-        minReplicas: 1
+        minReplicas: minReplicas
         maxReplicas: maxReplicas
         rules: maxReplicas == 1
           ? []
@@ -242,23 +377,41 @@ resource app 'Microsoft.App/containerApps@2025-01-01' = {
               }
             ]
       }
-      volumes: [
-        {
-          name: 'configuration'
-          storageType: 'Secret'
-          secrets: [
-            {
-              secretRef: configurationSecretName
-              path: 'consumer.yaml'
-            }
-          ]
-        }
-        {
-          // Ends with the replica. A file share is no place for SQLite's write-ahead log.
-          name: 'state'
-          storageType: 'EmptyDir'
-        }
-      ]
+      volumes: concat(
+        [
+          {
+            name: 'configuration'
+            storageType: 'Secret'
+            secrets: [
+              {
+                secretRef: configurationSecretName
+                path: 'consumer.yaml'
+              }
+            ]
+          }
+        ],
+        empty(guardedNames)
+          ? []
+          : [
+              {
+                name: 'guarded'
+                storageType: 'Secret'
+                secrets: map(guardedNames, name => {
+                  secretRef: name
+                  path: name
+                })
+              }
+            ],
+        isShared
+          ? []
+          : [
+              {
+                // Ends with the replica. A file share is no place for SQLite's write-ahead log.
+                name: 'state'
+                storageType: 'EmptyDir'
+              }
+            ]
+      )
     }
   }
 }

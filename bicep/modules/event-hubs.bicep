@@ -175,6 +175,19 @@ resource consumerGroup 'Microsoft.EventHub/namespaces/eventhubs/consumergroups@2
   }
 }
 
+// Beside consumers that share the first group the hub lets nobody else read in it.
+resource replayGroup 'Microsoft.EventHub/namespaces/eventhubs/consumergroups@2024-01-01' = {
+  parent: hub
+  name: 'replay'
+  properties: {
+    userMetadata: 'For `seb audit replay`, which compares the trail with the hub'
+  }
+  // One change of a hub at a time.
+  dependsOn: [
+    consumerGroup
+  ]
+}
+
 resource diagnostics 'Microsoft.Insights/diagnosticSettings@2021-05-01-preview' = {
   scope: namespace
   name: 'workspace'

@@ -48,6 +48,9 @@ output consumerClientId string = consumer.properties.clientId
 @description('Object id of the identity of the consumer.')
 output consumerPrincipalId string = consumer.properties.principalId
 
+@description('Name of the identity of the consumer, by which a database knows it.')
+output consumerName string = consumer.name
+
 @description('Resource id of the identity of Capture; empty without Capture.')
 output captureResourceId string = withCapture ? capture.id : ''
 

@@ -22,10 +22,12 @@ main() {
   trap 'rm -rf "$scratch"' EXIT
   choose_packages
   umask 022
-  rm -rf "${context:?}/$architecture" "$context/state"
+  rm -rf "${context:?}/$architecture" "$context/state" "$context/guarded"
   system=$context/$architecture/system
   install -d -m 0755 "$system"
   install -d -m 0700 "$context/state"
+  install -d -m 0755 "$context/guarded"
+  install -d -m 0500 "$context/guarded/keys"
   install -m 0755 "$executable" "$context/$architecture/seb"
   copy_libraries "$system"
   copy_record_of_packages "$system"

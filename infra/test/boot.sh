@@ -74,6 +74,7 @@ for suite in "${suites[@]}"; do
   prove_start
   prove_sandbox
   prove_both_services
+  prove_trail_care
   prove_reload
   prove_rotation
   prove_death

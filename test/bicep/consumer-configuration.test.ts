@@ -1,10 +1,13 @@
 // Whether the consumer that Bicep deploys gets a configuration that the program takes.
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseConfiguration } from '../../src/config/load.ts';
 import { openCredential } from '../../src/consumer/hub-credential.ts';
 import { consumerSettings } from '../../src/consumer/settings.ts';
+import { projectRoot } from '../support/source-files.ts';
 import { at, bodyOf, type Value } from './support/evaluate.ts';
 import { declared, mainPath, readProject } from './support/project.ts';
 
@@ -17,9 +20,21 @@ const given = {
   consumerGroupName: 'audit',
   identityResourceId: '/identity',
   identityClientId: '00000000-0000-0000-0000-000000000001',
+  checkpointContainerAddress: 'https://sebcheck.blob.example/checkpoints',
+  postgresHost: '',
+  postgresDatabaseName: '',
+  postgresUserName: 'seb-consumer',
+  minReplicas: 1,
   maxReplicas: 1,
+  signingVaultAddress: '',
+  signingKeySecretNames: [],
+  signingKey: '',
+  anchorContainerAddress: '',
+  archiveContainerAddress: '',
 };
-const app = bodyOf(project, 'bicep/modules/consumer.bicep', 'app', given);
+const appWith = (more: Readonly<Record<string, Value>>): Value =>
+  bodyOf(project, 'bicep/modules/consumer.bicep', 'app', { ...given, ...more });
+const app = appWith({});
 const template = at(app, 'properties', 'template');
 const container = at(template, 'containers', 0);
 const secret = at(app, 'properties', 'configuration', 'secrets', 0);
@@ -80,12 +95,160 @@ describe('the consumer in a Container App', () => {
       [given.identityClientId, 'header'],
     ]);
   });
+});
 
-  it('is not deployed with a trail in PostgreSQL for as long as the program refuses one', () => {
-    const hub = { fullyQualifiedNamespace: 'a.example', eventHubName: 'hub' };
-    const trail = { type: 'postgres' };
-    expect(consumerSettings.safeParse({ hub, trail }).success).toBe(false);
+const listOf = (value: Value): readonly Value[] => (Array.isArray(value) ? value : []);
+
+/** What the app finds as files, by path: the value of each secret, or where it comes from. */
+function filesOf(from: Value): ReadonlyMap<string, string> {
+  const secrets = new Map(
+    listOf(at(from, 'properties', 'configuration', 'secrets')).map((each) => [
+      at(each, 'name'),
+      String(at(each, 'value') ?? at(each, 'keyVaultUrl')),
+    ]),
+  );
+  const template = at(from, 'properties', 'template');
+  const volumes = listOf(at(template, 'volumes'));
+  return new Map(
+    listOf(at(template, 'containers', 0, 'volumeMounts')).flatMap((mount) => {
+      const volume = volumes.find((each) => at(each, 'name') === at(mount, 'volumeName')) ?? null;
+      return listOf(at(volume, 'secrets')).map((each): [string, string] => [
+        `${String(at(mount, 'mountPath'))}/${String(at(each, 'path'))}`,
+        secrets.get(at(each, 'secretRef')) ?? 'a secret that is not there',
+      ]);
+    }),
+  );
+}
+
+function settingsOf(from: Value) {
+  const text = filesOf(from).get('/etc/scheduled-events-bridge/consumer.yaml') ?? '';
+  return parseConfiguration(text, 'the secret', consumerSettings);
+}
+
+describe('several consumers that share a trail in PostgreSQL', () => {
+  const shared = {
+    postgresHost: 'seb-trail.postgres.example',
+    postgresDatabaseName: 'trail',
+    minReplicas: 2,
+    maxReplicas: 4,
+  };
+  const sharedApp = appWith(shared);
+  const settings = settingsOf(sharedApp);
+
+  it('sign in to the database with their identity, under its name and without a password', () => {
+    expect(settings.trail).toMatchObject({
+      type: 'postgres',
+      identity: true,
+      clientId: given.identityClientId,
+    });
+    const place = settings.trail.type === 'postgres' ? settings.trail.url.place : '';
+    const address = new URL(filesOf(sharedApp).get(place.replace('file:', '')) ?? '');
+    expect(address.href).toBe('postgres://seb-consumer@seb-trail.postgres.example:5432/trail');
+    expect(address.password).toBe('');
+  });
+
+  it('share the partitions through the container that the scaler reads', () => {
+    expect(settings.checkpoints).toMatchObject({
+      type: 'blob',
+      containerUrl: given.checkpointContainerAddress,
+      clientId: given.identityClientId,
+    });
+    const scale = at(sharedApp, 'properties', 'template', 'scale');
+    expect([at(scale, 'minReplicas'), at(scale, 'maxReplicas')]).toEqual([2, 4]);
+    expect(at(scale, 'rules', 0, 'custom', 'metadata', 'checkpointStrategy')).toBe('blobMetadata');
+    const passed = bodyOf(project, mainPath, 'consumer', { trailStore: 'postgres' });
+    const storage = (name: string) => String(at(passed, 'params', name));
+    expect(storage('checkpointContainerAddress')).toContain('checkpointStorage.outputs.containerUrl');
+    expect(storage('checkpointStorageAccountName')).toContain('checkpointStorage.outputs.accountName');
+    expect(storage('checkpointContainerName')).toContain('checkpointStorage.outputs.containerName');
+  });
+
+  it('need no disk', () => {
+    const kinds = listOf(at(sharedApp, 'properties', 'template', 'volumes')).map((each) =>
+      at(each, 'storageType'),
+    );
+    expect(kinds).toEqual(['Secret', 'Secret']);
+  });
+
+  it('are deployed with either store', () => {
     const text = declared(project, mainPath, 'deploysConsumer')?.node.text;
-    expect(text).toBe("var deploysConsumer = !empty(consumerImage) && trailStore == 'sqlite'");
+    expect(text).toBe('var deploysConsumer = !empty(consumerImage)');
+  });
+});
+
+describe('the keys, anchors and copies of a consumer in a Container App', () => {
+  const place = '/keys/consumer';
+  const vault = 'https://keys.vault.example/';
+
+  it('are none unless they are asked for', () => {
+    const settings = settingsOf(app);
+    expect(settings.signing).toBeUndefined();
+    expect(settings.anchors).toEqual([]);
+    expect(settings.archive).toBeUndefined();
+    expect([...filesOf(app).keys()]).toEqual(['/etc/scheduled-events-bridge/consumer.yaml']);
+  });
+
+  it('come from the vault, fetched with the identity: the first signs, the others sign as well', () => {
+    const signed = appWith({ signingVaultAddress: vault, signingKeySecretNames: ['Trail-2', 'trail-1'] });
+    expect(settingsOf(signed).signing).toEqual({
+      keyFile: `${place}/signing-key-trail-2`,
+      alsoKeyFiles: [`${place}/signing-key-trail-1`],
+    });
+    const files = filesOf(signed);
+    expect(files.get(`${place}/signing-key-trail-2`)).toBe(`${vault}secrets/Trail-2`);
+    expect(files.get(`${place}/signing-key-trail-1`)).toBe(`${vault}secrets/trail-1`);
+    const secrets = listOf(at(signed, 'properties', 'configuration', 'secrets')).slice(1);
+    expect(secrets.map((each) => at(each, 'identity'))).toEqual([
+      given.identityResourceId,
+      given.identityResourceId,
+    ]);
+  });
+
+  it('lie below the folder that the image keeps for its user alone', () => {
+    const made = readFileSync(join(projectRoot, 'infra/container/prepare-context.sh'), 'utf8');
+    expect(made).toContain('install -d -m 0500 "$context/guarded/keys"');
+    const mounts = listOf(
+      at(appWith({ signingKey: 'key' }), 'properties', 'template', 'containers', 0, 'volumeMounts'),
+    );
+    expect(mounts.map((each) => at(each, 'mountPath'))).toContain(place);
+  });
+
+  it('come from whoever deploys, as a secret of the app alone', () => {
+    const signed = appWith({ signingKey: 'PRIVATE+KEY+marker' });
+    expect(settingsOf(signed).signing).toEqual({ keyFile: `${place}/signing-key`, alsoKeyFiles: [] });
+    expect(filesOf(signed).get(`${place}/signing-key`)).toBe('PRIVATE+KEY+marker');
+    const everything = JSON.stringify(at(signed, 'properties', 'template'));
+    expect(everything).not.toContain('marker');
+    expect(String(at(signed, 'properties', 'configuration', 'secrets', 0, 'value'))).not.toContain('marker');
+  });
+
+  it('go to the containers that are named', () => {
+    const [anchor, copy] = ['https://audit.example/trail', 'https://copy.example/trail'];
+    const containers = { anchorContainerAddress: anchor, archiveContainerAddress: copy };
+    const settings = settingsOf(appWith({ signingKey: 'key', ...containers }));
+    expect(settings.anchors).toMatchObject([
+      { type: 'blob', containerUrl: anchor, clientId: given.identityClientId },
+    ]);
+    expect(settings.archive).toMatchObject({
+      type: 'blob',
+      containerUrl: copy,
+      clientId: given.identityClientId,
+    });
+  });
+
+  it('are asked for by the access to the audit container: anchors with a key alone, the copy on request', () => {
+    const asked = (more: Readonly<Record<string, Value>>) => {
+      const params = at(bodyOf(project, mainPath, 'consumer', more), 'params');
+      return [at(params, 'anchorContainerAddress'), at(params, 'archiveContainerAddress')].map(
+        (each) => each !== '',
+      );
+    };
+    const [append, key] = [{ auditWriteAccess: 'append' }, { signingKey: 'key' }];
+    expect(asked({ ...key, enableTrailArchive: true })).toEqual([false, false]);
+    expect(asked(append)).toEqual([false, false]);
+    expect(asked({ ...append, ...key })).toEqual([true, false]);
+    expect(asked({ ...append, signingKeyVaultResourceId: '/vault' })).toEqual([true, false]);
+    const contributor = { auditWriteAccess: 'contributor' };
+    expect(asked({ ...contributor, ...key, enableTrailArchive: true })).toEqual([true, true]);
   });
 });

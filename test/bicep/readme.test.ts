@@ -54,7 +54,7 @@ describe('bicep/README.md', () => {
   it('names only parameters and outputs that there are', () => {
     const named = [...page.matchAll(/(?:`|outputs\.|--parameters )([a-z]+[A-Z]\w*)(?:`|\.value|=)/g)];
     const settings = [
-      ...['clientId', 'consumerGroup', 'fullyQualifiedNamespace'],
+      ...['clientId', 'consumerGroup', 'containerUrl', 'fullyQualifiedNamespace'],
       ...['readEnvironmentVariable', 'scheduledEventsProfile'],
     ];
     expect(named.length).toBeGreaterThan(60);

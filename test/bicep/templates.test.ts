@@ -78,10 +78,15 @@ describe('the Bicep files', () => {
   });
 
   it('make one consumer while the trail is a file, and one for each partition at most when it is shared', () => {
-    const replicas = (trailStore: string) =>
-      at(bodyOf(project, mainPath, 'consumer', { trailStore, partitionCount: 16 }), 'params', 'maxReplicas');
-    expect(replicas('sqlite')).toBe(1);
-    expect(replicas('postgres')).toBe(16);
+    const replicas = (given: Readonly<Record<string, Value>>) => {
+      const params = at(bodyOf(project, mainPath, 'consumer', { partitionCount: 16, ...given }), 'params');
+      return [at(params, 'minReplicas'), at(params, 'maxReplicas')];
+    };
+    const most = { consumerReplicasMin: 32, consumerReplicasMax: 32 };
+    expect(replicas({ trailStore: 'sqlite', ...most })).toEqual([1, 1]);
+    expect(replicas({ trailStore: 'postgres' })).toEqual([2, 16]);
+    expect(replicas({ trailStore: 'postgres', ...most })).toEqual([16, 16]);
+    expect(replicas({ trailStore: 'postgres', consumerReplicasMax: 3 })).toEqual([2, 3]);
   });
 
   it('give a private endpoint to the namespace and to both storage accounts, and to the database if there is one', () => {

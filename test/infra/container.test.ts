@@ -35,6 +35,7 @@ it('runs as the user that the manifests, the names in the image and the owner of
   expect(textOf('prepare-context.sh')).toContain(`\nuser=${id}\n`);
   expect(valuesOf('COPY').filter((words) => words.startsWith('--chown'))).toEqual([
     `--chown=${user} state/ ${valuesOf('WORKDIR')[0]}/`,
+    `--chown=${user} guarded/ /`,
   ]);
   const pods = ['agent', 'consumer']
     .flatMap((name) => buildKustomization(join(projectRoot, 'infra/kubernetes/example', name)))

@@ -22,7 +22,11 @@ import { buildKustomization, type Manifest } from './kustomization.ts';
 const folder = (name: string): string => join(projectRoot, 'infra/kubernetes/example', name);
 const agent = buildKustomization(folder('agent'));
 const consumer = buildKustomization(folder('consumer'));
+/** Several of them, which share a trail: instead of the one. */
+const consumers = buildKustomization(folder('consumers'));
 const all = [...agent, ...consumer];
+const texts = new Set(all.map((each) => JSON.stringify(each)));
+const everything = [...all, ...consumers.filter((each) => !texts.has(JSON.stringify(each)))];
 
 const kinds = {
   'v1 Namespace': { model: core.Namespace, from: 'v1' },
@@ -64,12 +68,20 @@ const consumerYaml = parseConfiguration(
   consumerSettings,
 );
 
+const consumersYaml = parseConfiguration(
+  configOf(consumers, 'consumer.yaml'),
+  'consumer.yaml',
+  consumerSettings,
+);
+
 interface Workload {
   readonly workload: apps.IDaemonSet | apps.IDeployment;
   readonly manifests: readonly Manifest[];
   readonly program: 'agent' | 'consumer';
-  /** Where the settings of this program have it keep what must last. */
-  readonly stateDirectory: string;
+  /** Where the settings of this program have it keep what must last; null when that is elsewhere. */
+  readonly stateDirectory: string | null;
+  /** Whether it can do without its Secret. */
+  readonly optionalSecret: boolean;
   readonly status: { readonly host: string; readonly port: number } | undefined;
 }
 
@@ -79,14 +91,24 @@ const workloads: readonly Workload[] = [
     manifests: agent,
     program: 'agent',
     stateDirectory: agentYaml.stateDir,
+    optionalSecret: true,
     status: agentYaml.status?.listen,
   },
   {
     workload: deployment,
     manifests: consumer,
     program: 'consumer',
-    stateDirectory: join(consumerYaml.trail.path, '..'),
+    stateDirectory: consumerYaml.trail.type === 'sqlite' ? join(consumerYaml.trail.path, '..') : '',
+    optionalSecret: true,
     status: consumerYaml.status?.listen,
+  },
+  {
+    workload: only<apps.IDeployment>(consumers, 'Deployment'),
+    manifests: consumers,
+    program: 'consumer',
+    stateDirectory: null,
+    optionalSecret: false,
+    status: consumersYaml.status?.listen,
   },
 ];
 
@@ -98,7 +120,7 @@ const podOf = ({ workload }: Workload) => {
 const containersOf = (each: Workload) => [...(podOf(each).initContainers ?? []), ...podOf(each).containers];
 
 describe('Kubernetes', () => {
-  it.each(all.map((each) => [titleOf(each), each] as const))('takes %s', (_, manifest) => {
+  it.each(everything.map((each) => [titleOf(each), each] as const))('takes %s', (_, manifest) => {
     const { model: Model } = kindOf(manifest);
     const { apiVersion: _a, kind: _k, ...data } = manifest;
     expect(() => new Model(data as never).validate()).not.toThrow();
@@ -106,7 +128,7 @@ describe('Kubernetes', () => {
 
   it('knows every field there is', async () => {
     // The models let pass what they do not know; their types do not. So the compiler reads the manifests.
-    const lines = all.map((manifest, index) => {
+    const lines = everything.map((manifest, index) => {
       const module = join(projectRoot, 'node_modules/kubernetes-models', kindOf(manifest).from, 'index.js');
       return `export const a${index}: import(${JSON.stringify(module)}).I${manifest.kind} = ${JSON.stringify(manifest)};`;
     });
@@ -124,11 +146,13 @@ describe('Kubernetes', () => {
   });
 
   it('finds each manifest once', () => {
-    const titles = all.map((each) => `${each.metadata.namespace ?? ''} ${titleOf(each)}`);
-    expect(new Set(titles).size).toBe(titles.length);
+    for (const manifests of [all, consumers]) {
+      const titles = manifests.map((each) => `${each.metadata.namespace ?? ''} ${titleOf(each)}`);
+      expect(new Set(titles).size).toBe(titles.length);
+    }
   });
 
-  it.each([agent, consumer])('finds the namespace of all that has one', (...manifests) => {
+  it.each([agent, consumer, consumers])('finds the namespace of all that has one', (...manifests) => {
     const namespace = only<Manifest>(manifests, 'Namespace').metadata.name;
     const clusterWide = ['Namespace', 'StorageClass'];
     for (const each of manifests) {
@@ -138,8 +162,11 @@ describe('Kubernetes', () => {
   });
 });
 
-describe.each(workloads.map((each) => [each.program, each] as const))('the pods of the %s', (_, each) => {
-  const { workload, manifests, program, stateDirectory, status } = each;
+const nameOf = ({ program, manifests }: Workload): string =>
+  manifests === consumers ? 'consumers' : program;
+
+describe.each(workloads.map((each) => [nameOf(each), each] as const))('the pods of the %s', (_, each) => {
+  const { workload, manifests, program, stateDirectory, optionalSecret, status } = each;
   const pod = podOf(each);
   const main = pod.containers[0];
 
@@ -187,6 +214,7 @@ describe.each(workloads.map((each) => [each.program, each] as const))('the pods 
   });
 
   it('keep what must last in a volume that lasts', () => {
+    if (stateDirectory === null) return;
     const mount = main?.volumeMounts?.find(({ mountPath }) => mountPath === stateDirectory);
     const volume = pod.volumes?.find(({ name }) => name === mount?.name);
     expect(mount?.readOnly).toBeUndefined();
@@ -198,7 +226,8 @@ describe.each(workloads.map((each) => [each.program, each] as const))('the pods 
     expect(mount).toMatchObject({ mountPath: '/etc/scheduled-events-bridge/credentials', readOnly: true });
     const volume = pod.volumes?.find(({ name }) => name === 'credentials');
     // Read by the group that every container of the pod is in.
-    expect(volume?.secret).toMatchObject({ defaultMode: 0o440, optional: true });
+    expect(volume?.secret).toMatchObject({ defaultMode: 0o440 });
+    expect(volume?.secret?.optional ?? false).toBe(optionalSecret);
     expect(pod.securityContext?.fsGroup).toBe(65532);
   });
 
@@ -372,6 +401,91 @@ describe('the consumer', () => {
     const { spec } = only<policy.IPodDisruptionBudget>(consumer, 'PodDisruptionBudget');
     expect(spec).toMatchObject({ maxUnavailable: 1 });
     expect(spec?.selector?.matchLabels).toEqual(deployment.spec?.selector.matchLabels);
+  });
+});
+
+describe('several consumers', () => {
+  const several = only<apps.IDeployment>(consumers, 'Deployment');
+  const pod = podOf({ workload: several } as Workload);
+  const selector = several.spec?.selector.matchLabels;
+
+  it('share a trail and its partitions, and sign in to all of it with workload identity', () => {
+    const { trail, checkpoints, hub, anchors } = consumersYaml;
+    expect(trail).toMatchObject({ type: 'postgres', identity: true });
+    expect(checkpoints.type).toBe('blob');
+    expect([hub.clientId, checkpoints.clientId, anchors[0]?.clientId]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+    expect(trail).not.toHaveProperty('clientId');
+    expect(several.spec?.template.metadata?.labels).toHaveProperty(['azure.workload.identity/use'], 'true');
+  });
+
+  it('find in the Secret what their settings name, and the README puts it there', () => {
+    const mount = pod.containers[0]?.volumeMounts?.find(({ name }) => name === 'credentials');
+    const key = consumersYaml.signing?.keyFile ?? '';
+    expect(key).toBe(`${mount?.mountPath}/signing.key`);
+    expect(consumersYaml.trail).toHaveProperty(['url', 'place'], 'credential:trail.url');
+    const page = pageText('infra/kubernetes/README.md');
+    const secret = pod.volumes?.find(({ name }) => name === 'credentials')?.secret?.secretName;
+    expect(page).toContain(`-n ${several.metadata?.namespace} create secret generic ${secret} \\\n`);
+    expect(page).toContain('--from-file=trail.url --from-file=signing.key');
+  });
+
+  it('go on while one of them is replaced, moved or lost with its zone', () => {
+    expect(several.spec?.replicas).toBeGreaterThanOrEqual(2);
+    expect(several.spec?.strategy).toEqual({
+      type: 'RollingUpdate',
+      rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
+    });
+    const spread = pod.topologySpreadConstraints ?? [];
+    expect(spread.map(({ topologyKey }) => topologyKey)).toEqual([
+      'topology.kubernetes.io/zone',
+      'kubernetes.io/hostname',
+    ]);
+    for (const { whenUnsatisfiable, labelSelector } of spread) {
+      // A cluster of one zone runs them all the same.
+      expect(whenUnsatisfiable).toBe('ScheduleAnyway');
+      expect(labelSelector?.matchLabels).toEqual(selector);
+    }
+    const budget = only<policy.IPodDisruptionBudget>(consumers, 'PodDisruptionBudget');
+    expect(budget.spec).toMatchObject({ maxUnavailable: 1, selector: { matchLabels: selector } });
+  });
+
+  it('reach the database beside what the one consumer reaches, and nothing more', () => {
+    const policies = consumers.filter(
+      ({ kind }) => kind === 'NetworkPolicy',
+    ) as unknown as networking.INetworkPolicy[];
+    const [common, own, ...others] = policies;
+    expect(others).toEqual([]);
+    expect(common).toEqual(only<networking.INetworkPolicy>(consumer, 'NetworkPolicy'));
+    expect(own?.spec?.podSelector?.matchLabels).toEqual(selector);
+    expect(own?.spec?.policyTypes).toEqual(['Egress']);
+    const [rule, ...more] = own?.spec?.egress ?? [];
+    expect(more).toEqual([]);
+    expect(rule?.ports).toEqual([{ protocol: 'TCP', port: 5432 }]);
+    expect(rule?.to).toEqual(common?.spec?.egress?.at(-1)?.to);
+  });
+
+  it('have no disk, but a place to put something aside, which ends with the pod', () => {
+    expect(consumers.map(({ kind }) => kind)).not.toContain('PersistentVolumeClaim');
+    const written = pod.containers[0]?.volumeMounts?.filter(({ readOnly }) => readOnly !== true) ?? [];
+    // Where the image has programs put aside what they must: infra/container/Containerfile.
+    expect(written.map(({ mountPath }) => mountPath)).toEqual(['/var/lib/scheduled-events-bridge']);
+    const volume = pod.volumes?.find(({ name }) => name === written[0]?.name);
+    expect(volume?.emptyDir).toHaveProperty('sizeLimit');
+  });
+});
+
+describe('the key of the one consumer', () => {
+  it('is found by the line that its settings have for it, once that is no comment any more', () => {
+    const lines = configOf(consumer, 'consumer.yaml').replace(/^# (?=signing:)/m, '');
+    const { signing } = parseConfiguration(lines, 'consumer.yaml', consumerSettings);
+    const mount = podOf({ workload: deployment } as Workload).containers[0]?.volumeMounts?.find(
+      ({ name }) => name === 'credentials',
+    );
+    expect(signing?.keyFile).toBe(`${mount?.mountPath}/signing.key`);
   });
 });
 

@@ -3,12 +3,14 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { agentSettingsFor } from '../../src/agent/settings.ts';
+import { readArguments } from '../../src/commands/arguments.ts';
 import { exitCodes } from '../../src/commands/dispatch.ts';
 import { defaultFile } from '../../src/commands/program.ts';
 import { registry } from '../../src/commands/registry.ts';
 import { imdsAddress } from '../../src/config/agent.ts';
-import { consumerSchema, defaultTrailPath } from '../../src/config/consumer.ts';
-import { validateConfiguration } from '../../src/config/load.ts';
+import { consumerSchema } from '../../src/config/consumer.ts';
+import { defaultTrailPath } from '../../src/config/consumer-trail.ts';
+import { parseConfiguration, validateConfiguration } from '../../src/config/load.ts';
 import { projectRoot } from '../support/source-files.ts';
 import {
   dropInNames,
@@ -29,13 +31,20 @@ const programs = [
   { name: 'agent' as const, unit: agent },
   { name: 'consumer' as const, unit: consumer },
 ];
+/** What a timer starts, once somebody enabled it. */
+const jobs = ['verify', 'prune'].map((name) => ({
+  name,
+  unit: `scheduled-events-bridge-${name}.service`,
+  timer: `scheduled-events-bridge-${name}.timer`,
+}));
 const source = (path: string): string => readFileSync(join(projectRoot, path), 'utf8');
 /** A constant of the code that nothing exports. */
 const inCode = (path: string, pattern: RegExp): string => pattern.exec(source(path))?.[1] ?? '';
 
 describe('the units', () => {
-  it('are those of both programs, and the two that restart them for a new credential', () => {
-    expect(unitNames().toSorted()).toEqual([agent, consumer, watch, restarter].toSorted());
+  it('are those of both programs, the two that restart them for a new credential, and those of the timers', () => {
+    const timed = jobs.flatMap(({ unit, timer }) => [unit, timer]);
+    expect(unitNames().toSorted()).toEqual([agent, consumer, watch, restarter, ...timed].toSorted());
   });
 
   it.each(programs)('run `seb $name` on its usual configuration file', ({ name, unit }) => {
@@ -52,9 +61,9 @@ describe('the units', () => {
     const variables = [...unitNames(), ...dropInNames()].flatMap((name) => valuesOf('Environment', name));
     expect(variables.toSorted()).toEqual([
       'CREDENTIALS_DIRECTORY=%t/%N/credentials',
-      'NODE_ENV=production',
-      'NODE_ENV=production',
+      ...Array<string>(4).fill('NODE_ENV=production'),
       'NODE_EXTRA_CA_CERTS=/etc/scheduled-events-bridge/proxy-ca.pem',
+      'RETENTION=400d',
     ]);
   });
 
@@ -132,6 +141,19 @@ describe('the units', () => {
   });
 });
 
+describe('the example for the consumer', () => {
+  it('is accepted, also with its key and anchors no longer comments', () => {
+    const example = source('infra/packages/examples/consumer.yaml');
+    const whole = example.replaceAll(/^# (?=(?:signing|anchors):)/gm, '');
+    expect(whole).not.toBe(example);
+    for (const text of [example, whole]) {
+      const settings = parseConfiguration(text, 'consumer.yaml', consumerSchema);
+      expect(settings.signing === undefined).toBe(text === example);
+      expect(settings.anchors).toHaveLength(text === example ? 0 : 1);
+    }
+  });
+});
+
 describe('the sandbox', () => {
   it.each(programs)(
     'of $name lets it listen on the usual port of its status page',
@@ -171,6 +193,70 @@ describe('the sandbox', () => {
   it('lets the agent run what its reload runs', () => {
     const program = lastValueOf('ExecReload', agent)?.split(' ')[0];
     expect(wordsOf('ExecPaths', agent)).toContain(`-${program}`);
+  });
+});
+
+describe.each(jobs)('the timer of `seb audit $name`', ({ name, unit, timer }) => {
+  it('starts it, at a time of its own, and also when the machine was off then', () => {
+    expect(unit.replace('.service', '')).toBe(timer.replace('.timer', ''));
+    expect(lastValueOf('OnCalendar', timer)).toBe(name === 'verify' ? 'daily' : 'weekly');
+    expect(lastValueOf('Persistent', timer)).toBe('yes');
+    expect(secondsOf(lastValueOf('RandomizedDelaySec', timer))).toBeGreaterThanOrEqual(600);
+  });
+
+  it('is what somebody enables: nothing else starts it', () => {
+    expect(wordsOf('WantedBy', timer)).toEqual(['timers.target']);
+    expect(valuesOf('WantedBy', unit)).toEqual([]);
+    const wanted = unitNames().flatMap((each) => [...wordsOf('Wants', each), ...wordsOf('Requires', each)]);
+    expect(wanted.filter((each) => each === unit || each === timer)).toEqual([]);
+  });
+
+  it('runs a command that there is, with the options that it has, on the file of the consumer', async () => {
+    const [program, ...words] = wordsOf('ExecStart', unit);
+    expect(program).toBe('/usr/lib/scheduled-events-bridge/bin/seb');
+    expect(words.slice(0, 4)).toEqual(['audit', name, '-c', defaultFile('consumer')]);
+    const line = registry.find((each) => each.name === `audit ${name}`);
+    const retention = valuesOf('Environment', unit).find((each) => each.startsWith('RETENTION='));
+    const rest = words.slice(2).map((word) => word.replace(/\$\{RETENTION\}/, retention?.slice(10) ?? word));
+    const command = await line?.load();
+    expect(command && readArguments(command, rest)).toBeDefined();
+  });
+
+  it('says by its own failure what the command found', () => {
+    expect(lastValueOf('Type', unit)).toBe('oneshot');
+    const keys = readUnit(unit).map(({ key }) => key);
+    for (const key of ['SuccessExitStatus', 'Restart', 'RemainAfterExit']) expect(keys).not.toContain(key);
+    expect(lastValueOf('ExecStart', unit)).not.toMatch(/^-/);
+  });
+
+  it('is the same user as the consumer, in the same sandbox, and gives way to everything else', () => {
+    const apart = ['ExecPaths', 'SocketBindAllow', 'Environment', 'ExecStart', 'Type'];
+    const own = [
+      'MemoryHigh',
+      'MemoryMax',
+      'SyslogIdentifier',
+      'TimeoutStartSec',
+      'WantedBy',
+      'After',
+      'Wants',
+    ];
+    const ofProgram = [
+      /^Watchdog/,
+      /^Restart/,
+      /^KillMode$/,
+      /^NotifyAccess$/,
+      /^TimeoutStop/,
+      /^StartLimit/,
+    ];
+    const keys = readUnit(consumer)
+      .map(({ key }) => key)
+      .filter((key) => ![...apart, ...own, 'Description'].includes(key))
+      .filter((key) => !ofProgram.some((pattern) => pattern.test(key)));
+    expect(keys).toContain('DynamicUser');
+    for (const key of keys) expect([key, valuesOf(key, unit)]).toEqual([key, valuesOf(key, consumer)]);
+    expect(wordsOf('ExecPaths', unit)).not.toContain('-/usr/bin/systemd-notify');
+    expect(valuesOf('SocketBindAllow', unit)).toEqual([]);
+    expect(lastValueOf('Nice', unit)).toBe('19');
   });
 });
 

@@ -17,7 +17,7 @@ export const unitText = (name: string): string => readFileSync(join(unitFolder, 
 
 /** Paths below the folder of the units. */
 export const unitNames = (): string[] =>
-  readdirSync(unitFolder).filter((name) => /\.(service|path)$/.test(name));
+  readdirSync(unitFolder).filter((name) => /\.(service|path|timer)$/.test(name));
 export const dropInNames = (): string[] =>
   readdirSync(join(unitFolder, 'drop-ins')).map((name) => `drop-ins/${name}`);
 

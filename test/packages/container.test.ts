@@ -85,10 +85,14 @@ describe('the image', () => {
   it('has nothing that its user may write to but the place of the volume, and nothing that gives rights away', () => {
     for (const path of files) {
       const { mode, uid, gid } = statSync(within(path));
-      const owner = path === stateDirectory ? 65532 : 0;
+      const owner = [stateDirectory, '/keys'].includes(path) ? 65532 : 0;
       expect({ path, uid, gid }).toEqual({ path, uid: owner, gid: owner });
       expect(mode & 0o6022, path).toBe(0);
     }
+  });
+
+  it('has a folder that its user alone can enter, for signing keys that come in files which everybody may read', () => {
+    expect(statSync(within('/keys')).mode & 0o7777).toBe(0o500);
   });
 
   it('names its user, so that programs may ask who they are', () => {

@@ -61,6 +61,7 @@ describe('every shell script', () => {
       expect.arrayContaining([
         '.ci/run',
         'test/packages/install-tools',
+        'test/services/install',
         'infra/install.sh',
         'infra/test/boot.sh',
       ]),

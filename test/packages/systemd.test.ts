@@ -116,8 +116,19 @@ describe('systemd', () => {
     expect(withDropIns(unit, names, () => exposureOf(unit))).toBeLessThanOrEqual(exposureMax);
   });
 
-  it(`finds what restarts the services exposed to at most ${exposureMax}`, () => {
-    expect(exposureOf('scheduled-events-bridge-credentials.service')).toBeLessThanOrEqual(exposureMax);
+  it.each(['credentials', 'verify', 'prune'])(
+    `finds what %s runs exposed to at most ${exposureMax}`,
+    (name) => {
+      expect(exposureOf(`scheduled-events-bridge-${name}.service`)).toBeLessThanOrEqual(exposureMax);
+    },
+  );
+
+  it.each(['verify', 'prune'])('finds no fault in what %s runs where systemd is older', (name) => {
+    const unit = `scheduled-events-bridge-${name}.service`;
+    const judged = withDropIns(unit, ['drop-ins/older-systemd.conf'], () =>
+      analyze('verify', '--man=no', unit),
+    );
+    expect(complaints(judged)).toEqual([]);
   });
 
   it('starts a workload after the agent, and so stops it before, where a drop-in says so', () => {

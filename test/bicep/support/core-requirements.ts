@@ -45,7 +45,7 @@ export const coreRequirements: readonly Requirement[] = [
   {
     path: moduleNamed('consumer'),
     resource: 'app',
-    given: { maxReplicas: 1 },
+    given: { minReplicas: 1, maxReplicas: 1 },
     facts: {
       'properties.configuration.activeRevisionsMode': 'Single',
       'properties.configuration.ingress': null,
@@ -61,6 +61,7 @@ export const coreRequirements: readonly Requirement[] = [
     path: moduleNamed('consumer'),
     resource: 'app',
     given: {
+      minReplicas: 2,
       maxReplicas: 4,
       identityResourceId: '/identity',
       eventHubNamespaceName: 'ns',
@@ -70,7 +71,7 @@ export const coreRequirements: readonly Requirement[] = [
       checkpointContainerName: 'checkpoints',
     },
     facts: {
-      'properties.template.scale.minReplicas': 1,
+      'properties.template.scale.minReplicas': 2,
       'properties.template.scale.maxReplicas': 4,
       'properties.template.scale.rules.0.custom.type': 'azure-eventhub',
       'properties.template.scale.rules.0.custom.identity': '/identity',

@@ -156,4 +156,6 @@ export const eventRequirements: readonly Requirement[] = [
     },
   },
   { path: moduleNamed('event-hubs'), resource: 'consumerGroup', given: upperCase, facts: { name: 'audit' } },
+  // As docs/audit.md names it.
+  { path: moduleNamed('event-hubs'), resource: 'replayGroup', facts: { name: 'replay' } },
 ];

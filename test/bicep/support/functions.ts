@@ -34,6 +34,8 @@ export const functions: Readonly<Record<string, (...values: readonly Value[]) =>
   min: (...values) => Math.min(...values.map(Number)),
   max: (...values) => Math.max(...values.map(Number)),
   replace: (text, from, to) => String(text).replaceAll(String(from), String(to)),
+  skip: (list, count) =>
+    Array.isArray(list) ? list.slice(Number(count)) : String(list).slice(Number(count)),
   split: (text, between) => String(text).split(String(between)),
   string: (value) => (typeof value === 'string' ? value : JSON.stringify(value)),
   take: (text, count) => String(text).slice(0, Number(count)),

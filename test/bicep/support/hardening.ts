@@ -37,12 +37,13 @@ function conditionFaults(project: Project): Fault[] {
   });
 }
 
-/** Roles stand on the hub, a container, a rule or a registry: never on something larger. */
+/** Roles stand on the hub, a container, a rule, a registry or a key: never on something larger. */
 const roleScopes: Readonly<Record<string, string>> = {
   'hub-roles': 'hub',
   'container-role': 'container',
   logs: 'rule',
   'registry-role': 'registry',
+  'vault-role': 'keys[index]',
 };
 
 function scopeFaults(project: Project): Fault[] {

@@ -180,7 +180,13 @@ export const plantedHardening: readonly Planted[] = [
     /scale.rules.0.custom.identity/,
   ],
   ['a scaler with another strategy', consumer, "'blobMetadata'", "'goSdk'", /checkpointStrategy/],
-  ['a consumer that scales to nothing', consumer, 'minReplicas: 1', 'minReplicas: 0', /minReplicas/],
+  [
+    'a consumer that scales to nothing',
+    consumer,
+    'minReplicas: minReplicas',
+    'minReplicas: 0',
+    /minReplicas/,
+  ],
   ['a probe of a page that is not there', consumer, "'/healthz'", "'/livez'", /httpGet/],
   [
     'a stop without time for the last commit',
@@ -209,6 +215,13 @@ export const plantedHardening: readonly Planted[] = [
     '    principalId: principalId\n',
     '',
     /pulls has no properties.principalId/,
+  ],
+  [
+    'a role on a whole vault',
+    moduleNamed('vault-role'),
+    '    scope: keys[index]\n',
+    '    scope: vault\n',
+    /stands on more than the keys/,
   ],
   ['a resource without a name', checkpoints, "  name: 'default'\n", '', /blobService has no name/],
   [

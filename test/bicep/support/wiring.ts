@@ -58,6 +58,7 @@ const functions = new Set([
     'subscription',
     'subscriptionResourceId',
     'substring',
+    'skip',
     'take',
     'tenant',
   ],
