@@ -38,6 +38,15 @@ async function commandIn(words: readonly string[]) {
   return line && { command: await line.load(), rest: words.slice(line.name.split(' ').length) };
 }
 
+/** The names by which GitHub links to the headings of a page. */
+const headingsOf = (page: string): string[] =>
+  [...pageText(page).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
 /** The words of a command line up to where a shell would take over. */
 const wordsOf = (line: string): string[] => (line.split(/ [|>&] ?/)[0] ?? '').trim().split(/\s+/);
 
@@ -63,6 +72,15 @@ describe('every page', () => {
     );
     const folder = join(projectRoot, page, '..');
     expect(targets.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
+  });
+
+  it.each(pages)('%s links only to headings that exist', (page) => {
+    const links = [...pageText(page).matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)];
+    const wrong = links.filter(([, path = '', heading = '']) => {
+      const target = path === '' ? page : join(page, '..', path);
+      return target.endsWith('.md') && !headingsOf(target).includes(heading);
+    });
+    expect(wrong.map(([text]) => text)).toEqual([]);
   });
 
   it.each(pages)('%s names only source files and folders that exist', (page) => {

@@ -94,11 +94,15 @@ describe('every command of the program', () => {
   it('has no option for a secret', async () => {
     const commands = await Promise.all(registry.map((line) => line.load()));
     const options = commands.flatMap(({ name, options: all }) =>
-      Object.entries(all).map(([option, { value }]) => ({ option: `${name} --${option}`, value })),
+      Object.entries(all).map(([option, { value, description }]) => ({
+        option: `${name} --${option}`,
+        // What checks a signature is for everybody.
+        isPublic: value === 'FILE' || description.startsWith('A verifier key'),
+      })),
     );
     expect(options.length).toBeGreaterThan(20);
     const secret = /--.*(token|secret|password|key|credential|bearer)/i;
-    expect(options.filter(({ option, value }) => secret.test(option) && value !== 'FILE')).toEqual([]);
+    expect(options.filter(({ option, isPublic }) => secret.test(option) && !isPublic)).toEqual([]);
   });
 });
 

@@ -18,6 +18,7 @@ const folders = ['docs/guides', 'infra', 'bicep'];
 /** Every page whose commands somebody is to type. */
 export const guidePages = (): readonly string[] =>
   [
+    'docs/audit.md',
     'docs/install.md',
     'docs/operate.md',
     'docs/upgrade.md',

@@ -142,7 +142,8 @@ async function runBlock(
       output += part;
     });
   }
-  child.stdin.end(input);
+  // A short block may be over before it is given its input.
+  child.stdin.on('error', () => undefined).end(input);
   await once(child, 'close');
   return { output, failed: output.match(/(?<=^FAILED: ).*$/gm) ?? [] };
 }
