@@ -93,7 +93,14 @@ const spdx = z.object({
     z.strictObject({
       spdxElementId: spdxIdentifier,
       relatedSpdxElement: spdxIdentifier,
-      relationshipType: z.enum(['DESCRIBES', 'CONTAINS', 'DEPENDENCY_OF', 'OPTIONAL_DEPENDENCY_OF']),
+      // The last one is what npm says of a peer.
+      relationshipType: z.enum([
+        'DESCRIBES',
+        'CONTAINS',
+        'DEPENDENCY_OF',
+        'OPTIONAL_DEPENDENCY_OF',
+        'PREREQUISITE_FOR',
+      ]),
     }),
   ),
 });

@@ -193,7 +193,8 @@ describe('the updates', () => {
     const { updates } = z
       .object({ updates: z.array(z.object({ cooldown: z.object({ 'default-days': z.number() }) })) })
       .parse(parse(readFileSync(join(projectRoot, '.github/dependabot.yml'), 'utf8')));
-    expect(updates.map(({ cooldown }) => cooldown['default-days'])).toEqual([7, 7]);
+    // The project's own packages, those of its services suite, and the actions.
+    expect(updates.map(({ cooldown }) => cooldown['default-days'])).toEqual([7, 7, 7]);
     const inRelease = scripts.filter(({ place }) => place === 'release.yml test').map(({ run }) => run);
     expect(inRelease).toContain('npm ci --min-release-age=7');
   });

@@ -1,6 +1,10 @@
 // Compares what a hub holds with what a trail holds of it: event for event, partition for partition.
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteTrail } from '../../src/audit/sqlite.ts';
+import { openSqliteSource } from '../../src/audit/sqlite-source.ts';
+import { leafHash, leafOf } from '../../src/core/leaf.ts';
+import { streamKind } from '../../src/core/stream.ts';
+import { emptyTree, growTree, rootOf } from '../../src/core/tree.ts';
 import type { EventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 
 /** `partition sequenceNumber body`, in the order of each partition. */
@@ -13,9 +17,27 @@ export function linesInTrail(path: string): string[] {
   const rows = database
     .prepare('SELECT name, idx, seq, body FROM entry JOIN stream ON stream.id = stream ORDER BY name, idx')
     .all();
-  return rows.map(({ name, seq, body }) => {
+  const ofHubs = rows.filter(({ name }) => streamKind(String(name)) === 'hub');
+  return ofHubs.map(({ name, seq, body }) => {
     const partition = String(name).split('/')[2];
     return `${partition} ${seq} ${Buffer.from(body as Uint8Array).toString('utf8')}`;
+  });
+}
+
+/**
+ * The streams of the trail at `path` whose root is not the one that a single quiet pass over the hub gives, made from
+ * what the hub holds and nothing else; a stream may be shorter than the hub.
+ */
+export async function strayStreams(path: string, emulator: EventHubsEmulator): Promise<string[]> {
+  await using source = openSqliteSource(path);
+  const hubs = (await source.streams()).filter(({ kind }) => kind === 'hub');
+  return hubs.flatMap(({ name, size, root }) => {
+    const events = emulator.events().filter(({ partition }) => partition === name.split('/')[2]);
+    const leaves = events
+      .slice(0, size)
+      .map(({ enqueuedAt: enqueuedMs, ...event }) => leafHash(leafOf({ ...event, enqueuedMs })));
+    const isSame = root !== null && Buffer.compare(root, rootOf(growTree(emptyTree, leaves))) === 0;
+    return isSame ? [] : [name];
   });
 }
 

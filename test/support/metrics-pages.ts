@@ -37,12 +37,13 @@ export async function agentMetrics(): Promise<MetricsPage> {
   });
 }
 
-/** Of a consumer that has looked at its partitions. */
+/** Of a consumer that has looked at its partitions, and has an anchor. */
 export async function consumerMetrics(): Promise<MetricsPage> {
   using directory = temporaryDirectory();
   await using hub = await startEventHubsEmulator();
   const path = join(directory.path, 'trail.db');
-  const options = { watchIntervalMs: 100, settings: { status } };
+  const anchors = [{ type: 'file', path: join(directory.path, 'seals.notes') }];
+  const options = { watchIntervalMs: 100, settings: { status, anchors } };
   await using consumer = startConsumer(path, hub, options);
   return await until('the partitions to be read', async () => {
     const page = await pageOf(await consumer.statusUrl());

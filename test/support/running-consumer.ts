@@ -1,9 +1,13 @@
 // The consumer inside the test's process, a sender to its hub, and what stands in its trail.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { EventHubProducerClient } from '@azure/event-hubs';
+import { newKey } from '../../src/audit/signing.ts';
 import { openSqliteReader } from '../../src/audit/sqlite-reader.ts';
 import type { TrailReader } from '../../src/audit/store.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type ConsumerEnd, type ConsumerProgress, runConsumer } from '../../src/consumer/consumer.ts';
+import type { ShareRuntime } from '../../src/consumer/sessions.ts';
 import { consumerSettings } from '../../src/consumer/settings.ts';
 import { type BridgeRecord, encodeRecord } from '../../src/core/record.ts';
 import type { Service } from '../../src/service-notify.ts';
@@ -31,6 +35,7 @@ export interface ConsumerOptions {
   readonly watchIntervalMs?: number;
   readonly creditMax?: number;
   readonly service?: Service | null;
+  readonly share?: ShareRuntime;
   /** Settings beside those of the hub and the trail. */
   readonly settings?: object;
 }
@@ -42,7 +47,12 @@ export function startConsumer(
   { settings: more, ...options }: ConsumerOptions = {},
 ): RunningConsumer {
   const { connectionString, eventHubName } = hub;
-  const own = { hub: { connectionString, eventHubName }, trail: { path } };
+  const own = {
+    hub: { connectionString, eventHubName },
+    trail: { path },
+    // As consumers are to run.
+    signing: { keyFile: keyBeside(path) },
+  };
   const settings = consumerSettings.parse({ ...own, ...more });
   const progress: ConsumerProgress[] = [];
   const [log, stopping] = [recordingLog(), new AbortController()];
@@ -73,6 +83,14 @@ export function startConsumer(
       await stop();
     },
   };
+}
+
+/** The file of the key that signs the trail at `path`; it is made the first time. */
+export function keyBeside(path: string): string {
+  const file = `${path}.key`;
+  mkdirSync(dirname(file), { recursive: true });
+  if (!existsSync(file)) writeFileSync(file, newKey('test.example/fleet').privateKey, { mode: 0o600 });
+  return file;
 }
 
 export interface Sender extends AsyncDisposable {

@@ -16,7 +16,7 @@ export interface SourceFile {
 /** Every TypeScript file below a folder of the project. */
 export function sourceFiles(folder: string): SourceFile[] {
   return readdirSync(join(projectRoot, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith('.ts') && !/(^|[\\/])node_modules[\\/]/.test(name))
     .map((name) => posix.join(folder, name.replaceAll('\\', '/')))
     .sort()
     .map((path) => {

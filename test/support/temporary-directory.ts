@@ -7,7 +7,8 @@ export interface TemporaryDirectory extends Disposable {
   readonly path: string;
 }
 
-export function temporaryDirectory(): TemporaryDirectory {
-  const path = mkdtempSync(join(tmpdir(), 'seb-test-'));
+/** @param parent where it is; the system's own place for such unless given */
+export function temporaryDirectory(parent: string = tmpdir()): TemporaryDirectory {
+  const path = mkdtempSync(join(parent, 'seb-test-'));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
