@@ -1,12 +1,14 @@
-// Writes docs/configuration.md from the schema that validates configuration files, and from that of records docs/schema
-// and the workflow of the relay.
+// Writes docs/configuration.md from the schema that validates configuration files, from that of records docs/schema
+// and the workflow of the relay, and from the tables of a trail the script for PostgreSQL.
 import { writeFileSync } from 'node:fs';
+import { trailScript } from '../src/audit/postgres/roles.ts';
 import { settingsPage } from '../src/commands/config-docs.ts';
 import { recordSchemas } from '../src/core/record-schema.ts';
 import { workflowDefinition } from './relay/workflow.ts';
 
 const page = new URL('../docs/configuration.md', import.meta.url);
 const schemas = new URL('../docs/schema/', import.meta.url);
+const postgres = new URL('../infra/postgres/trail.sql', import.meta.url);
 const workflow = new URL('../bicep/relay/workflow.json', import.meta.url);
 
 const introduction = `# Configuration
@@ -36,4 +38,5 @@ if (import.meta.main) {
   writeFileSync(page, await configurationPage());
   for (const [name, text] of schemaFiles()) writeFileSync(new URL(name, schemas), text);
   writeFileSync(workflow, workflowFile());
+  writeFileSync(postgres, trailScript());
 }
