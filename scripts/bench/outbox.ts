@@ -1,9 +1,9 @@
 // How fast the outbox commits and settles, beside what the same disk takes to flush the same bytes.
 import { join } from 'node:path';
-import { Outbox } from '../../src/agent/outbox/outbox.ts';
 import { systemClock } from '../../src/clock.ts';
 import { dataPolicy } from '../../src/core/delivery.ts';
 import { encodeRecord } from '../../src/core/record.ts';
+import { Outbox } from '../../src/delivery/outbox/outbox.ts';
 import { silentLog } from '../../src/log.ts';
 import { streamFilter } from '../../src/sinks/sink.ts';
 import { announcement } from '../../test/support/outboxes.ts';

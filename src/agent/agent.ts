@@ -1,26 +1,27 @@
 // READ FIRST: the program on each VM, in order. IMDS → document → transitions → records → one commit → sinks.
 import type { Clock } from '../clock.ts';
+import { deliver } from '../delivery/deliver.ts';
+import { openJournal } from '../delivery/journal.ts';
+import { lockDirectory } from '../delivery/lock.ts';
+import { silentMeters } from '../delivery/meters.ts';
+import { Outbox } from '../delivery/outbox/outbox.ts';
+import { resumeSuspended } from '../delivery/resume.ts';
+import { watchSecrets } from '../delivery/secret-watch.ts';
+import { openWake } from '../delivery/wake.ts';
+import { openOutboxWatch } from '../delivery/watch-outbox.ts';
 import { makeDirectories } from '../directories.ts';
 import type { Log } from '../log.ts';
 import type { Service } from '../service-notify.ts';
 import { loadSinkKinds, type OpenSink } from '../sinks/index.ts';
 import { version } from '../version.ts';
-import { deliver } from './deliver.ts';
 import { bootId, openPollMark } from './host.ts';
 import { openImds } from './imds.ts';
-import { openJournal } from './journal.ts';
-import { lockDirectory } from './lock.ts';
-import { silentMeters } from './meters.ts';
 import { openObserverSource } from './observer-source.ts';
-import { Outbox } from './outbox/outbox.ts';
-import { resumeSuspended } from './resume.ts';
-import { watchSecrets } from './secret-watch.ts';
+import { openReactions } from './reactions.ts';
 import { heartbeatFacts, selfDraft, startedFacts } from './self-records.ts';
 import type { AgentSettings } from './settings.ts';
 import { orderlyStop } from './stop.ts';
-import { openWake } from './wake.ts';
 import { watchEvents } from './watch-events.ts';
-import { openOutboxWatch } from './watch-outbox.ts';
 
 /** What the agent takes from the process around it. */
 export interface AgentRuntime {
@@ -42,6 +43,8 @@ export interface AgentControls {
   reopen(): void;
   /** Has suspended sinks try again. */
   resume(): void;
+  /** Resolves when no hook is in hand: a changed configuration is taken up only then. */
+  idle(): Promise<void>;
 }
 
 /** How a run ended. */
@@ -95,8 +98,16 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
   };
   const announced = announce();
   const outboxWatch = resources.use(openOutboxWatch({ outbox, wake }));
+  const dataSinks = sinks.filter(({ policy }) => !policy.supersedes).map(({ name }) => name);
+  const reaction = resources.use(
+    await openReactions({
+      ...{ settings, imds, outbox, journal, observer, bootId: boot, wake, clock, log, dataSinks },
+      approved: (eventId, deed) => watch.approved(eventId, deed),
+      signal: stop.delivering,
+    }),
+  );
   const tools = { imds, outbox, outboxWatch, journal, observer, mark, wake, meters, clock, log };
-  const watch = watchEvents({ ...tools, signal: stop.watching, settings, bootId: boot, announced });
+  const watch = watchEvents({ ...tools, reaction, signal: stop.watching, settings, bootId: boot, announced });
   if (service) {
     const { serviceReport } = await import('./service-report.ts');
     const report = () => serviceReport(settings, { outbox, clock, view: watch.view });
@@ -140,6 +151,7 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
       for (const { sink } of sinks) sink.reopen?.();
     },
     resume: () => void resumeSuspended(Object.keys(settings.sinks), 'SIGHUP', { outbox, wake, clock, log }),
+    idle: () => reaction.idle(),
   });
   await stop.allOrNone({ watches, deliveries: sinks.map(serve) });
   log.info({}, 'the agent stops');

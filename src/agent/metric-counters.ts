@@ -3,8 +3,8 @@ import type { DeliveryReason, Outcome } from '../core/delivery.ts';
 import type { TransitionKind } from '../core/diff.ts';
 import { type BridgeRecord, familyOf } from '../core/record.ts';
 import type { PollOutcome } from '../core/source.ts';
+import type { MeasuredSettlement, Meters } from '../delivery/meters.ts';
 import { Counter, Histogram, type Registry } from '../status/prometheus.ts';
-import type { MeasuredSettlement, Meters } from './meters.ts';
 
 // The compiler notices a name that is missing here.
 const pollResults = Object.keys({

@@ -1,9 +1,10 @@
 // The metrics page of the agent. A label's value is the name of a sink or comes from a closed set: never an event id, a
 // VM's name or a URL.
+
+import type { Meters } from '../delivery/meters.ts';
 import { describeProcess } from '../status/process-metrics.ts';
 import { Registry } from '../status/prometheus.ts';
 import type { StatusPage } from '../status/server.ts';
-import type { Meters } from './meters.ts';
 import { countingMeters } from './metric-counters.ts';
 import { standingGauges } from './metric-gauges.ts';
 import type { Standing } from './readiness.ts';

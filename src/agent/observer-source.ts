@@ -1,8 +1,8 @@
 // Knows which VM this is: asked of instance metadata at start and again with every heartbeat.
 import { type Observer, unknownObserver } from '../core/observer.ts';
+import type { Outbox } from '../delivery/outbox/outbox.ts';
 import type { Log } from '../log.ts';
 import type { ImdsClient } from './imds.ts';
-import type { Outbox } from './outbox/outbox.ts';
 
 export interface ObserverSource {
   /** What is known now; every field null before the first answer. */

@@ -1,8 +1,8 @@
 // Says whether the agent does its work: what `/healthz` and `/readyz` answer.
 import type { SourceState } from '../core/source.ts';
-import type { OutboxHealth } from './outbox/outbox.ts';
-import type { QueueState } from './outbox/queue.ts';
-import { isResting, type SinkRest } from './outbox/rest.ts';
+import type { OutboxHealth } from '../delivery/outbox/outbox.ts';
+import type { QueueState } from '../delivery/outbox/queue.ts';
+import { isResting, type SinkRest } from '../delivery/outbox/rest.ts';
 import type { SourceView } from './watch-events.ts';
 
 /** The agent at one moment. */

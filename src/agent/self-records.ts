@@ -1,9 +1,9 @@
 // What the agent says about itself: that it started, and every hour that it still watches.
 import { agentRecord } from '../core/record.ts';
+import type { Draft } from '../delivery/outbox/draft.ts';
+import type { Outbox } from '../delivery/outbox/outbox.ts';
 import { version } from '../version.ts';
 import type { ObserverSource } from './observer-source.ts';
-import type { Draft } from './outbox/draft.ts';
-import type { Outbox } from './outbox/outbox.ts';
 import type { AgentSettings } from './settings.ts';
 import type { SourceView } from './watch-events.ts';
 

@@ -1,6 +1,6 @@
 // Looks how the agent stands at this moment: for its status page, and for the service manager.
 import type { Clock } from '../clock.ts';
-import type { Outbox } from './outbox/outbox.ts';
+import type { Outbox } from '../delivery/outbox/outbox.ts';
 import type { Standing } from './readiness.ts';
 import type { AgentSettings } from './settings.ts';
 import type { SourceView } from './watch-events.ts';

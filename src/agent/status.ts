@@ -1,7 +1,8 @@
 // The status of the agent: which pages it offers, and what they say.
+
+import type { Meters } from '../delivery/meters.ts';
 import type { Log } from '../log.ts';
 import { type StatusPages, serveStatus, verdictPage } from '../status/server.ts';
-import type { Meters } from './meters.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { healthOf, readinessOf } from './readiness.ts';
 import type { AgentSettings } from './settings.ts';

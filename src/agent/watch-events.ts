@@ -3,19 +3,20 @@ import type { Clock } from '../clock.ts';
 import { isUrgent } from '../core/delivery.ts';
 import { type BridgeRecord, eventRecord, factId, type Provenance } from '../core/record.ts';
 import { pace, type SourceDecision, type SourceHistory, unknownSource } from '../core/source.ts';
-import { emptyWatch, type Observation, observe, type Watch } from '../core/watch.ts';
+import { emptyWatch, markApproved, type Observation, observe, type Watch } from '../core/watch.ts';
+import type { Journal } from '../delivery/journal.ts';
+import type { Meters } from '../delivery/meters.ts';
+import type { Draft } from '../delivery/outbox/draft.ts';
+import type { Outbox } from '../delivery/outbox/outbox.ts';
+import type { Wake } from '../delivery/wake.ts';
+import type { OutboxWatch } from '../delivery/watch-outbox.ts';
 import type { Log } from '../log.ts';
 import { version } from '../version.ts';
 import type { PollMark } from './host.ts';
 import type { ImdsClient, Poll } from './imds.ts';
-import type { Journal } from './journal.ts';
-import type { Meters } from './meters.ts';
 import type { ObserverSource } from './observer-source.ts';
-import type { Draft } from './outbox/draft.ts';
-import type { Outbox } from './outbox/outbox.ts';
+import type { Consequence, Reaction, SeenDocument } from './reaction.ts';
 import type { AgentSettings } from './settings.ts';
-import type { Wake } from './wake.ts';
-import type { OutboxWatch } from './watch-outbox.ts';
 
 /** What the watch loop works with. */
 export interface WatchRuntime {
@@ -35,6 +36,8 @@ export interface WatchRuntime {
   readonly signal: AbortSignal;
   /** Resolves when the first record of this run may be written. */
   readonly announced: Promise<void>;
+  /** What the agent does about events. */
+  readonly reaction: Reaction;
 }
 
 /** What others may ask about the source: for heartbeats, health and readiness. */
@@ -54,6 +57,8 @@ export interface EventWatch {
   view(): SourceView;
   /** Polls until the signal aborts. */
   run(): Promise<void>;
+  /** Remembers that this agent approved an event, and writes down what else came of it. */
+  approved(eventId: string, deed: Consequence): void;
 }
 
 /** Everything the loop remembers between two polls. */
@@ -87,6 +92,7 @@ export function watchEvents(runtime: WatchRuntime): EventWatch {
       events: Object.keys(memory.watch?.sightings ?? {}).length,
     }),
     run: () => run(runtime, memory),
+    approved: (eventId, deed) => noteApproval(eventId, deed, runtime, memory),
   };
 }
 
@@ -139,14 +145,29 @@ function takeDocument(poll: DocumentPoll, runtime: WatchRuntime, memory: Memory)
     pollGapMs,
   };
   const drafts = observations.map((observation) => draftOf(observation, provenance, runtime));
+  const seen = { watch, before: memory.watch, observations, now: moment.now, firstSinceStart };
   memory.watch = watch;
   memory.lastDocumentAt = moment.now;
   memory.lastMonotonicMs = clock.monotonic();
   if (firstSinceStart || changed) tellOddities(poll.oddities, runtime.log);
-  const committed = changed ? journal.commit(watch, drafts) : journal.retry();
+  const committed = changed ? commitSeen(seen, drafts, runtime) : journal.retry();
   if (committed === null) return;
   mark.write(moment.now);
   tellRecords(committed, runtime);
+  runtime.reaction.act(memory.watch, moment.now);
+}
+
+/** Notices are on their way before anything is done about what they tell. */
+function commitSeen(seen: SeenDocument, drafts: readonly Draft[], { journal, reaction }: WatchRuntime) {
+  const consequence = reaction.foresee(seen);
+  return journal.commit(seen.watch, [...drafts, ...consequence.drafts], consequence.notes);
+}
+
+/** What this agent approved is remembered with the event: its absence then means that it ran. */
+function noteApproval(eventId: string, deed: Consequence, runtime: WatchRuntime, memory: Memory): void {
+  if (memory.watch !== null) memory.watch = markApproved(memory.watch, eventId);
+  const committed = runtime.journal.commit(memory.watch, deed.drafts, deed.notes);
+  if (committed !== null) tellRecords(committed, runtime);
 }
 
 /** Ms since the last good document: by the clock that said more, for a frozen VM's clocks disagree. */

@@ -1,5 +1,5 @@
 // `seb outbox discard`: lets deliveries go that were never made; the record of the decision stays for a while.
-import { discardDeliveries } from '../agent/outbox/care.ts';
+import { discardDeliveries } from '../delivery/outbox/care.ts';
 import { defineCommand } from './command.ts';
 import { changeDeliveries, changingOptions } from './outbox.ts';
 

@@ -1,5 +1,5 @@
 // `seb outbox list`: what an agent has not delivered yet, and why.
-import { type CareRow, listDeliveries } from '../agent/outbox/care.ts';
+import { type CareRow, listDeliveries } from '../delivery/outbox/care.ts';
 import { type CommandContext, defineCommand } from './command.ts';
 import {
   type Advise,

@@ -1,5 +1,5 @@
 // `seb outbox retry`: tries deliveries again at once, dead ones too, and wakes their sinks.
-import { retryDeliveries } from '../agent/outbox/care.ts';
+import { retryDeliveries } from '../delivery/outbox/care.ts';
 import { defineCommand } from './command.ts';
 import { changeDeliveries, changingOptions } from './outbox.ts';
 

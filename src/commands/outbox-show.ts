@@ -1,5 +1,5 @@
 // `seb outbox show`: one record of an agent, whole, with what became of it at each sink.
-import { showRecord } from '../agent/outbox/care.ts';
+import { showRecord } from '../delivery/outbox/care.ts';
 import { defineCommand } from './command.ts';
 import { jsonText } from './json-text.ts';
 import { withOutbox } from './outbox.ts';

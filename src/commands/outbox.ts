@@ -1,17 +1,17 @@
 // What the commands that look after an agent's outbox have in common: which deliveries are meant, and how they show.
 import type { DatabaseSync } from 'node:sqlite';
+import { nearest } from '../config/nearest.ts';
+import { adviceOf } from '../core/advice.ts';
+import type { DeliveryReason } from '../core/delivery.ts';
 import {
   type CareRow,
   type CareSelection,
   type CareState,
   listDeliveries,
   openOutboxForCare,
-} from '../agent/outbox/care.ts';
-import { UnknownSchema } from '../agent/outbox/schema.ts';
-import { faultOf, type StorageFault } from '../agent/outbox/storage.ts';
-import { nearest } from '../config/nearest.ts';
-import { adviceOf } from '../core/advice.ts';
-import type { DeliveryReason } from '../core/delivery.ts';
+} from '../delivery/outbox/care.ts';
+import { UnknownSchema } from '../delivery/outbox/schema.ts';
+import { faultOf, type StorageFault } from '../delivery/outbox/storage.ts';
 import { type CommandContext, type CommandOptions, textOption, UsageError } from './command.ts';
 import { chosenZone, readMoment, writeAge, writeMoment, zoneOptions } from './moment.ts';
 import { fileOption, loadAgentSettings } from './program.ts';

@@ -1,5 +1,6 @@
 // Every setting of the agent but those of its sinks, declared once: schema, type, default, docs and help.
 import * as z from 'zod';
+import { approval, hooks, hooksDir, impact } from './agent-deeds.ts';
 import { duration, size } from './duration.ts';
 import { listenAddress } from './listen.ts';
 
@@ -91,6 +92,10 @@ export const agentSchema = <Sink extends z.ZodType>(sink: Sink) =>
     sinks: z.record(sinkName, sink).prefault({}).describe('Where records go, by a name of your choice.'),
     outbox,
     heartbeatInterval: heartbeat,
+    approval,
+    hooks,
+    hooksDir,
+    impact,
     status,
     log,
   });

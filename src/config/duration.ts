@@ -11,12 +11,20 @@ interface Bounds {
 }
 
 /** A setting that reads `5m` and gives milliseconds. */
-export const duration = (bounds: Bounds) => quantity(bounds, msOf, 'duration', '500ms, 1s, 5m, 24h, 7d');
+export const duration = (bounds: Bounds) =>
+  quantity(bounds, msOf, 'duration', '500ms, 1s, 5m, 24h, 7d').prefault(bounds.default);
+
+/** The same for a setting that need not be given, and then is nothing. */
+export const optionalDuration = (bounds: Omit<Bounds, 'default'>) =>
+  quantity(bounds, msOf, 'duration', '500ms, 1s, 5m, 24h, 7d').exactOptional();
 
 /** A setting that reads `100MiB` and gives bytes. */
-export const size = (bounds: Bounds) => quantity(bounds, bytesOf, 'size', '64KiB, 100MiB');
+export const size = (bounds: Bounds) =>
+  quantity(bounds, bytesOf, 'size', '64KiB, 100MiB').prefault(bounds.default);
 
-function quantity(bounds: Bounds, units: Readonly<Record<string, number>>, word: string, examples: string) {
+type Limits = Omit<Bounds, 'default'>;
+
+function quantity(bounds: Limits, units: Readonly<Record<string, number>>, word: string, examples: string) {
   const pattern = new RegExp(`^(\\d+(?:\\.\\d+)?)(${Object.keys(units).join('|')})$`);
   const parse = (text: string): number => {
     const match = pattern.exec(text);
@@ -28,6 +36,5 @@ function quantity(bounds: Bounds, units: Readonly<Record<string, number>>, word:
     .regex(pattern, `Expected a ${word} such as ${examples}`)
     .meta({ quantity: word, from: bounds.min, to: bounds.max })
     .transform(parse)
-    .refine((value) => !(value < min) && !(value > max), `Must be between ${bounds.min} and ${bounds.max}`)
-    .prefault(bounds.default);
+    .refine((value) => !(value < min) && !(value > max), `Must be between ${bounds.min} and ${bounds.max}`);
 }

@@ -75,7 +75,7 @@ const typePrefix = 'io.github.scheduled-events-bridge';
  * sees the same fact sends the same id. At most 128 characters, no dot.
  */
 export function factId(kind: TransitionKind, event: ScheduledEvent): string {
-  const key = safeKey(event.eventId);
+  const key = correlationOf(event.eventId);
   if (kind !== 'scheduled' && kind !== 'updated') return `${key}_${kind}`;
   return `${key}_${kind}_${sha256(contentOf(event)).slice(0, 12)}`;
 }
@@ -99,8 +99,8 @@ export function eventRecord(
     ...envelope(`event.${kind}`, 'event', stamp),
     id,
     time: new Date(observation.at).toISOString(),
-    correlationid: safeKey(event.eventId),
-    partitionkey: safeKey(event.eventId),
+    correlationid: correlationOf(event.eventId),
+    partitionkey: correlationOf(event.eventId),
     severitytext: severity,
     severitynumber: severityNumbers[severity],
     data: {
@@ -168,7 +168,8 @@ export function severityOf(event: ScheduledEvent, kind: TransitionKind): Severit
   return type === 'freeze' && short ? 'INFO' : 'WARN';
 }
 
-function envelope(what: string, family: RecordFamily, { observer, agent }: Stamp) {
+/** The attributes of a record of this kind, still without its id, its time and its event. */
+export function envelope(what: string, family: RecordFamily, { observer, agent }: Stamp) {
   const subject = observer.resourceId ?? observer.vmName;
   return {
     specversion: '1.0',
@@ -188,7 +189,7 @@ function envelope(what: string, family: RecordFamily, { observer, agent }: Stamp
 }
 
 /** An EventId fit for ids and partition keys: any that is not the GUID Azure promises is hashed. */
-function safeKey(eventId: string): string {
+export function correlationOf(eventId: string): string {
   const key = eventKey(eventId);
   return /^[a-z0-9-]{1,64}$/.test(key) ? key : sha256(key).slice(0, 32);
 }

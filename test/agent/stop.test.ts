@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { listDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
 import { orderlyStop } from '../../src/agent/stop.ts';
 import { systemClock } from '../../src/clock.ts';
+import { listDeliveries, openOutboxForCare } from '../../src/delivery/outbox/care.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { hurriedClock } from '../support/clocks.ts';
 import { openInbox } from '../support/inbox.ts';

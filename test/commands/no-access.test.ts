@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it } from 'vitest';
-import { outboxFile } from '../../src/agent/outbox/outbox.ts';
+import { outboxFile } from '../../src/delivery/outbox/outbox.ts';
 import { type CommandRun, runCommandLine } from '../support/command-line.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -24,6 +24,9 @@ describe('the settings of the agent', () => {
       sinks: {},
       outbox: { sizeMax: 100 * 1024 * 1024, keepDelivered: day, keepDead: 30 * day },
       heartbeatInterval: 3_600_000,
+      approval: { enabled: false, rules: [], deliveryTimeout: 60_000, secondAfter: 120_000 },
+      hooks: [],
+      impact: {},
       log: { level: 'info' },
     });
   });

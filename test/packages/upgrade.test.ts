@@ -35,7 +35,7 @@ afterAll(() => directory[Symbol.dispose]());
 
 /** Makes a program whose outbox is of the version after this one's. */
 function nextOutbox(source: string): void {
-  const path = join(source, 'src/agent/outbox/schema.ts');
+  const path = join(source, 'src/delivery/outbox/schema.ts');
   const before = readFileSync(path, 'utf8');
   const after = before.replace('schemaVersion = 2;', 'schemaVersion = 3;');
   if (after === before)

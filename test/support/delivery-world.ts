@@ -2,12 +2,12 @@
 // each attempt against what may happen, worked out apart from the code that decides it.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Lane, openLane } from '../../src/agent/lane.ts';
-import { silentMeters } from '../../src/agent/meters.ts';
-import { outboxFile } from '../../src/agent/outbox/outbox.ts';
-import { readDelivery, type StoredDelivery } from '../../src/agent/outbox/rows.ts';
 import type { DeliveryPolicy, Outcome } from '../../src/core/delivery.ts';
 import { emptyWatch } from '../../src/core/watch.ts';
+import { type Lane, openLane } from '../../src/delivery/lane.ts';
+import { silentMeters } from '../../src/delivery/meters.ts';
+import { outboxFile } from '../../src/delivery/outbox/outbox.ts';
+import { readDelivery, type StoredDelivery } from '../../src/delivery/outbox/rows.ts';
 import type { OutgoingRecord, Sink } from '../../src/sinks/sink.ts';
 import { streamFilter } from '../../src/sinks/sink.ts';
 import { statement } from '../../src/sqlite.ts';

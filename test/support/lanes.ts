@@ -1,10 +1,11 @@
 // Lanes for tests: on a real outbox, with a clock that the test turns, and no time of their own.
-import { type Lane, type LaneRuntime, openLane } from '../../src/agent/lane.ts';
-import { type Meters, silentMeters } from '../../src/agent/meters.ts';
-import { listDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
-import type { Outbox } from '../../src/agent/outbox/outbox.ts';
+
 import type { Outcome } from '../../src/core/delivery.ts';
 import { emptyWatch } from '../../src/core/watch.ts';
+import { type Lane, type LaneRuntime, openLane } from '../../src/delivery/lane.ts';
+import { type Meters, silentMeters } from '../../src/delivery/meters.ts';
+import { listDeliveries, openOutboxForCare } from '../../src/delivery/outbox/care.ts';
+import type { Outbox } from '../../src/delivery/outbox/outbox.ts';
 import { announcement, type ManualClock, openOutbox } from './outboxes.ts';
 import type { RecordingLog } from './recording-log.ts';
 import { type ScriptedSink, scriptedSink } from './scripted-sink.ts';

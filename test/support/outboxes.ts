@@ -1,12 +1,12 @@
 // Outboxes for tests: on a real file, with a clock that the test turns.
 
-import type { Draft } from '../../src/agent/outbox/draft.ts';
-import type { DueDelivery, QueueRules } from '../../src/agent/outbox/next.ts';
-import { Outbox, type OutboxOptions } from '../../src/agent/outbox/outbox.ts';
 import type { Clock } from '../../src/clock.ts';
 import { dataPolicy, judge, type Outcome } from '../../src/core/delivery.ts';
 import { type BridgeRecord, eventRecord, factId } from '../../src/core/record.ts';
 import { emptyWatch, observe, type Watch } from '../../src/core/watch.ts';
+import type { Draft } from '../../src/delivery/outbox/draft.ts';
+import type { DueDelivery, QueueRules } from '../../src/delivery/outbox/next.ts';
+import { Outbox, type OutboxOptions } from '../../src/delivery/outbox/outbox.ts';
 import { streamFilter } from '../../src/sinks/sink.ts';
 import { recordingLog } from './recording-log.ts';
 import { sampleEvent, sampleObserver } from './records.ts';

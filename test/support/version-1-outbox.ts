@@ -1,7 +1,7 @@
 // An outbox file as version 1 of the schema had it, written by its own SQL.
 import { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
-import type { StoredDelivery } from '../../src/agent/outbox/rows.ts';
+import type { StoredDelivery } from '../../src/delivery/outbox/rows.ts';
 
 const schema = `
 CREATE TABLE meta (

@@ -1,9 +1,10 @@
 // Webhooks with a queue each in one real outbox, and their loops, as an agent runs them.
-import { deliver } from '../../src/agent/deliver.ts';
-import { type Meters, silentMeters } from '../../src/agent/meters.ts';
-import { Outbox } from '../../src/agent/outbox/outbox.ts';
-import { openWake } from '../../src/agent/wake.ts';
+
 import { systemClock } from '../../src/clock.ts';
+import { deliver } from '../../src/delivery/deliver.ts';
+import { type Meters, silentMeters } from '../../src/delivery/meters.ts';
+import { Outbox } from '../../src/delivery/outbox/outbox.ts';
+import { openWake } from '../../src/delivery/wake.ts';
 import { silentLog } from '../../src/log.ts';
 import { openPassingMemory } from '../../src/sinks/memory.ts';
 import { streamFilter } from '../../src/sinks/sink.ts';

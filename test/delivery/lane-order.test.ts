@@ -1,7 +1,7 @@
 // Who goes first at a sink: urgent records, pauses, and phases of an event that a newer one overtook.
 import { expect, test } from 'vitest';
-import { discardDeliveries, openOutboxForCare, retryDeliveries } from '../../src/agent/outbox/care.ts';
 import { chatPolicy } from '../../src/core/delivery.ts';
+import { discardDeliveries, openOutboxForCare, retryDeliveries } from '../../src/delivery/outbox/care.ts';
 import { announceEach, busy, openTestLane, revoked, throttled, written } from '../support/lanes.ts';
 import { delivered } from '../support/scripted-sink.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

@@ -8,8 +8,8 @@ import {
   openOutboxForCare,
   retryDeliveries,
   showRecord,
-} from '../../src/agent/outbox/care.ts';
-import { outboxFile } from '../../src/agent/outbox/outbox.ts';
+} from '../../src/delivery/outbox/care.ts';
+import { outboxFile } from '../../src/delivery/outbox/outbox.ts';
 import { announce, attempt, dataRules, openOutbox } from '../support/outboxes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

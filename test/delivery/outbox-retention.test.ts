@@ -2,8 +2,8 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { listDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
-import { type Outbox, outboxFile } from '../../src/agent/outbox/outbox.ts';
+import { listDeliveries, openOutboxForCare } from '../../src/delivery/outbox/care.ts';
+import { type Outbox, outboxFile } from '../../src/delivery/outbox/outbox.ts';
 import { announce, announcement, attempt, dataRules, day, nextOf, openOutbox } from '../support/outboxes.ts';
 import { delivered } from '../support/scripted-sink.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

@@ -86,3 +86,16 @@ export function retireRemovedSinks(database: DatabaseSync, configured: readonly 
   }
   database.prepare('DELETE FROM sink WHERE name NOT IN (SELECT value FROM json_each(?))').run(names);
 }
+
+/** Which of these sinks do not have every record about an event yet. */
+export function sinksWithout(
+  database: DatabaseSync,
+  eventPart: string,
+  sinks: readonly string[],
+): readonly string[] {
+  // The character after the underscore ends the range: every id of this event lies in it.
+  const sql = `SELECT DISTINCT sink FROM record CROSS JOIN delivery ON delivery.sequence = record.sequence
+    WHERE record.id > ? AND record.id < ? AND family = 'event' AND state NOT IN ('delivered', 'superseded', 'discarded')`;
+  const rows = statement(database, sql).all(`${eventPart}_`, `${eventPart}\``);
+  return rows.map(({ sink }) => String(sink)).filter((sink) => sinks.includes(sink));
+}

@@ -1,8 +1,8 @@
 // What others learn of the way to a sink, and how they may step in.
 import { expect, test } from 'vitest';
-import type { MeasuredAttempt, MeasuredSettlement } from '../../src/agent/meters.ts';
-import { discardDeliveries, openOutboxForCare, retryDeliveries } from '../../src/agent/outbox/care.ts';
 import { chatPolicy } from '../../src/core/delivery.ts';
+import type { MeasuredAttempt, MeasuredSettlement } from '../../src/delivery/meters.ts';
+import { discardDeliveries, openOutboxForCare, retryDeliveries } from '../../src/delivery/outbox/care.ts';
 import { announceEach, openTestLane, revoked, written } from '../support/lanes.ts';
 import { delivered } from '../support/scripted-sink.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

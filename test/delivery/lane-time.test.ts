@@ -1,6 +1,6 @@
 // Distances between attempts, a VM that was frozen, and clocks that are set.
 import { expect, test } from 'vitest';
-import { discardDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
+import { discardDeliveries, openOutboxForCare } from '../../src/delivery/outbox/care.ts';
 import { announceEach, busy, openTestLane, revoked, throttled } from '../support/lanes.ts';
 import { delivered } from '../support/scripted-sink.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

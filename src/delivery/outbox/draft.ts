@@ -16,3 +16,6 @@ export interface Draft {
   readonly urgent: boolean;
   make(stamp: { readonly instanceId: string; readonly sequence: number }, id: string): BridgeRecord;
 }
+
+/** Small facts that are kept beyond the end of the process, by key; null forgets one. */
+export type Notes = Readonly<Record<string, string | null>>;

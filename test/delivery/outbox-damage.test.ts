@@ -3,7 +3,7 @@ import { closeSync, openSync, readdirSync, readFileSync, writeFileSync, writeSyn
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { outboxFile } from '../../src/agent/outbox/outbox.ts';
+import { outboxFile } from '../../src/delivery/outbox/outbox.ts';
 import { announce, announcement, attempt, dataRules, openOutbox } from '../support/outboxes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

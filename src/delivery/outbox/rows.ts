@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { statement } from '../../sqlite.ts';
+import type { Notes } from './draft.ts';
 
 /** A record as it lies in the outbox. */
 export interface StoredRecord {
@@ -109,6 +110,23 @@ export function putMeta(database: DatabaseSync, key: string, value: string): voi
     value,
     metaChecksum(key, value),
   );
+}
+
+/** Keeps what is noted under each key, and forgets what is null. */
+export function putNotes(database: DatabaseSync, notes: Notes): void {
+  for (const [key, value] of Object.entries(notes)) {
+    if (value === null) statement(database, 'DELETE FROM meta WHERE key = ?').run(key);
+    else putMeta(database, key, value);
+  }
+}
+
+/** What is kept under keys that begin with `prefix`, sorted by key; what is damaged is left out. */
+export function listMeta(database: DatabaseSync, prefix: string): ReadonlyMap<string, string> {
+  const sql = 'SELECT key, value, checksum FROM meta WHERE substr(key, 1, ?) = ? ORDER BY key';
+  const rows = statement(database, sql).all(prefix.length, prefix);
+  const read = rows.map((row) => [String(row['key']), String(row['value']), row['checksum']] as const);
+  const whole = read.filter(([key, value, checksum]) => metaChecksum(key, value) === checksum);
+  return new Map(whole.map(([key, value]) => [key, value]));
 }
 
 const metaChecksum = (key: string, value: string): number => crc32(`${key}|${value}`);

@@ -1,10 +1,10 @@
 // What becomes of a queue once its sink works again, and what never has to wait until it does.
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { deliver } from '../../src/agent/deliver.ts';
-import { discardDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
-import { openWake } from '../../src/agent/wake.ts';
 import { chatPolicy, type Outcome } from '../../src/core/delivery.ts';
+import { deliver } from '../../src/delivery/deliver.ts';
+import { discardDeliveries, openOutboxForCare } from '../../src/delivery/outbox/care.ts';
+import { openWake } from '../../src/delivery/wake.ts';
 import { announceEach, busy, openTestLane, throttled, written } from '../support/lanes.ts';
 import { delivered } from '../support/scripted-sink.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

@@ -1,49 +1,35 @@
 // The durable queue of the agent: one commit stores the last document, the records and their deliveries, or nothing.
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Clock } from '../../clock.ts';
 import type { BridgeRecord } from '../../core/record.ts';
 import type { Watch } from '../../core/watch.ts';
-import type { Log } from '../../log.ts';
 import type { SinkMemory } from '../../sinks/sink.ts';
 import { statement, transaction } from '../../sqlite.ts';
 import { type Ballast, openBallast } from './ballast.ts';
-import type { Draft, Route } from './draft.ts';
+import type { Draft, Notes } from './draft.ts';
 import { enqueue } from './enqueue.ts';
 import { GuardedStorage, type Stored } from './guarded-storage.ts';
 import { adopt } from './identity.ts';
 import { type Next, nextAt, type QueueRules } from './next.ts';
+import type { OutboxHealth, OutboxOptions } from './options.ts';
 import {
   changeOf,
   type QueueState,
   queueState,
   retireRemovedSinks,
   type Settlement,
+  sinksWithout,
   wakeSink,
   wakeSuspendedSinks,
 } from './queue.ts';
 import { suspendedSinks } from './rest.ts';
-import { makeRoom, type OutboxLimits, prune } from './retention.ts';
-import { putMeta, readMeta, type StoredDelivery } from './rows.ts';
+import { makeRoom, prune } from './retention.ts';
+import { listMeta, putMeta, putNotes, readMeta, type StoredDelivery } from './rows.ts';
 import { openSinkMemories, pruneMemories, type SinkMemories } from './sink-memory.ts';
-import { type StorageFault, usedBytes } from './storage.ts';
+import { usedBytes } from './storage.ts';
 import { openUnwritten, type Unwritten } from './unwritten.ts';
 
-export interface OutboxOptions {
-  readonly directory: string;
-  readonly routes: readonly Route[];
-  readonly limits: OutboxLimits;
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** How the outbox itself stands. */
-export interface OutboxHealth {
-  readonly fault: StorageFault | null;
-  readonly setAside: string | null;
-  /** Deliveries that gave way to the hard cap in this run. */
-  readonly discarded: number;
-}
+export type { OutboxHealth, OutboxOptions } from './options.ts';
 
 /** The name of the file in the state directory. */
 export const outboxFile = 'outbox.db';
@@ -52,6 +38,8 @@ export const outboxFile = 'outbox.db';
 const rowBytes = 4096;
 // Every tree of the file may need a new page for one commit, and the watch several.
 const headroomBytes = 64 * 1024;
+const fullMessage =
+  'the outbox is full: the oldest deliveries gave way; look at the sinks that do not take theirs';
 
 /** Owns the queue on disk. Faults of the disk are values; what could not be settled yet is kept in memory. */
 export class Outbox implements Disposable {
@@ -94,15 +82,17 @@ export class Outbox implements Disposable {
   /**
    * Writes down what the agent has seen and what there is to say about it, with one delivery for each sink that
    * takes it: all of it, or nothing.
+   * @param notes what else is to be known beyond the end of the process, in the same transaction
    * @returns the records as committed, in order
    */
-  commit(watch: Watch | null, drafts: readonly Draft[]): Stored<readonly BridgeRecord[]> {
+  commit(watch: Watch | null, drafts: readonly Draft[], notes: Notes = {}): Stored<readonly BridgeRecord[]> {
     this.#flush();
     const { routes, clock } = this.#options;
     return this.#storage.write((database) => {
       if (drafts.length > 0) this.#keepWithinLimits(database, drafts.length);
       const records = transaction(database, () => {
         if (watch !== null) putMeta(database, 'watch', JSON.stringify(watch));
+        putNotes(database, notes);
         return enqueue(database, drafts, { routes, now: clock.now(), watchLost: this.#watchLost });
       });
       if (watch !== null) this.#watchLost = false;
@@ -187,6 +177,19 @@ export class Outbox implements Disposable {
     return found.ok && found.value !== 'damaged' ? found.value : null;
   }
 
+  /** What was noted under keys that begin with `prefix`, by key. */
+  notes(prefix: string): Stored<ReadonlyMap<string, string>> {
+    return this.#storage.read((database) => listMeta(database, prefix));
+  }
+
+  /**
+   * Which of these sinks do not have every record about an event yet; dead deliveries count as not delivered.
+   * @param eventPart what the ids of the event's records begin with: their correlation id
+   */
+  sinksWithout(eventPart: string, sinks: readonly string[]): Stored<readonly string[]> {
+    return this.#storage.read((database) => sinksWithout(database, eventPart, sinks));
+  }
+
   /** What one sink has to know beyond the end of the process. */
   memoryOf(sink: string): SinkMemory {
     return this.#memories.of(sink);
@@ -236,9 +239,7 @@ export class Outbox implements Disposable {
     );
     if (dead + pending === 0) return;
     this.#discarded += dead + pending;
-    const message =
-      'the outbox is full: the oldest deliveries gave way; look at the sinks that do not take theirs';
-    log.error({ dead, pending, sizeMax: limits.sizeMax }, message);
+    log.error({ dead, pending, sizeMax: limits.sizeMax }, fullMessage);
   }
 
   /** Writes down what the disk would not take before. */

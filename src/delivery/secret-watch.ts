@@ -2,8 +2,8 @@
 // `promises` and not 'node:fs/promises': in the bundle it is then loaded with the first look, not with the agent.
 import { promises as disk } from 'node:fs';
 import { filesOf } from '../config/files.ts';
+import type { SinkSettings } from '../sinks/index.ts';
 import { type ResumeRuntime, resumeSuspended } from './resume.ts';
-import type { AgentSettings } from './settings.ts';
 
 export interface SecretWatchRuntime extends ResumeRuntime {
   readonly signal: AbortSignal;
@@ -17,7 +17,7 @@ const lookIntervalMs = 5_000;
  * attempt was in hand counts too, and one that the sink got on with costs one attempt at most.
  */
 export async function watchSecrets(
-  sinks: AgentSettings['sinks'],
+  sinks: Readonly<Record<string, SinkSettings>>,
   runtime: SecretWatchRuntime,
 ): Promise<void> {
   const { clock, outbox, signal } = runtime;

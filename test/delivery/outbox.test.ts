@@ -1,7 +1,7 @@
 // The outbox on a real file: one commit, one order per sink, limits, and no fact said twice.
 import { expect, test } from 'vitest';
-import { discardDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
 import { emptyWatch } from '../../src/core/watch.ts';
+import { discardDeliveries, openOutboxForCare } from '../../src/delivery/outbox/care.ts';
 import { affectedFilter } from '../../src/sinks/sink.ts';
 import { announce, announcement, attempt, dataRules, day, openOutbox } from '../support/outboxes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

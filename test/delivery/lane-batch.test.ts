@@ -1,7 +1,7 @@
 // Several records in one attempt, and outcomes that are not those of the receiver.
 import { expect, test } from 'vitest';
-import { openLane } from '../../src/agent/lane.ts';
-import { listDeliveries, openOutboxForCare } from '../../src/agent/outbox/care.ts';
+import { openLane } from '../../src/delivery/lane.ts';
+import { listDeliveries, openOutboxForCare } from '../../src/delivery/outbox/care.ts';
 import { announceEach, openTestLane, run, throttled, written } from '../support/lanes.ts';
 import { announce } from '../support/outboxes.ts';
 import { delivered } from '../support/scripted-sink.ts';

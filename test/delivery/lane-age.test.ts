@@ -1,7 +1,7 @@
 // How long deliveries live, and how patient a lane is with a sink that is at fault: on a real outbox, step by step.
 import { expect, test } from 'vitest';
-import { openOutboxForCare, retryDeliveries } from '../../src/agent/outbox/care.ts';
 import { chatPolicy } from '../../src/core/delivery.ts';
+import { openOutboxForCare, retryDeliveries } from '../../src/delivery/outbox/care.ts';
 import { announceEach, busy, missing, openTestLane, revoked, throttled, written } from '../support/lanes.ts';
 import { delivered } from '../support/scripted-sink.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';

@@ -40,7 +40,7 @@ export function adopt(database: DatabaseSync, vmId: string, now: number): boolea
   putMeta(database, 'vmId', vmId);
   if (owner === null || owner === 'damaged' || owner === vmId) return false;
   putIdentity(database, { instanceId: randomUUID(), sequence: highestSequence(database) });
-  statement(database, `DELETE FROM meta WHERE key = 'watch'`).run();
+  statement(database, `DELETE FROM meta WHERE key = 'watch' OR key LIKE 'deed/%'`).run();
   statement(database, 'DELETE FROM said').run();
   statement(database, 'DELETE FROM memory').run();
   for (const row of statement(database, `SELECT * FROM delivery WHERE state = 'pending'`).all()) {

@@ -1,16 +1,16 @@
 // A person's retry reaches a running agent, however slow IMDS is: the loops, without any poll.
 import { expect, test } from 'vitest';
-import { deliver } from '../../src/agent/deliver.ts';
-import { silentMeters } from '../../src/agent/meters.ts';
+import { systemClock } from '../../src/clock.ts';
+import { deliver } from '../../src/delivery/deliver.ts';
+import { silentMeters } from '../../src/delivery/meters.ts';
 import {
   type CareState,
   listDeliveries,
   openOutboxForCare,
   retryDeliveries,
-} from '../../src/agent/outbox/care.ts';
-import { openWake } from '../../src/agent/wake.ts';
-import { openOutboxWatch } from '../../src/agent/watch-outbox.ts';
-import { systemClock } from '../../src/clock.ts';
+} from '../../src/delivery/outbox/care.ts';
+import { openWake } from '../../src/delivery/wake.ts';
+import { openOutboxWatch } from '../../src/delivery/watch-outbox.ts';
 import { silentLog } from '../../src/log.ts';
 import { announce, openOutbox } from '../support/outboxes.ts';
 import { delivered, scriptedSink } from '../support/scripted-sink.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { outboxFile } from '../../src/agent/outbox/outbox.ts';
+import { outboxFile } from '../../src/delivery/outbox/outbox.ts';
 import { announce, day, openOutbox } from '../support/outboxes.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

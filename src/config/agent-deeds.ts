@@ -1,0 +1,125 @@
+// The settings of what the agent does about an event: who approves what, and which hooks run before and after.
+import * as z from 'zod';
+import { duration, optionalDuration } from './duration.ts';
+
+/** Event types, any case. */
+const types = z
+  .array(z.string().min(1))
+  .min(1)
+  .describe('Only events of these types, such as `Freeze`; any case. Every type when not given.');
+
+const match = z
+  .strictObject({
+    types: types.exactOptional(),
+    sources: z
+      .array(z.string().min(1))
+      .min(1)
+      .exactOptional()
+      .describe('Only events from these sources: `User`, `Platform`; any case.'),
+    maxDuration: optionalDuration({ min: '0ms', max: '24h' }).describe(
+      'Only events that are announced to last no longer than this. One without a length never fits.',
+    ),
+    resources: z
+      .enum(['own', 'shared', 'any'])
+      .exactOptional()
+      .describe(
+        '`own`: only events that name this VM alone. `shared`: only events that name others as well. `any`: both. Without it both, but with `action: afterHooks` only `own`: nobody here knows how the hooks of other VMs go.',
+      ),
+    affected: z
+      .boolean()
+      .exactOptional()
+      .describe('`true`: only events that name this VM. `false`: only others, which are never approved.'),
+  })
+  .prefault({})
+  .describe('Which events the rule is about: all that fit every part that is given.');
+
+const rule = z
+  .strictObject({
+    match,
+    action: z
+      .enum(['approve', 'afterHooks', 'never'])
+      .describe(
+        '`approve`: at once. `afterHooks`: when every prepare hook of the event has succeeded. `never`: not at all.',
+      ),
+  })
+  .refine(({ match: { affected }, action }) => affected !== false || action === 'never', {
+    path: ['match', 'affected'],
+    error: 'This VM approves only events that name it: give action: never, or leave affected out',
+  });
+
+export const approval = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(false)
+      .describe('Whether the agent tells Azure to go ahead with events, as the rules say.'),
+    rules: z
+      .array(rule)
+      .max(100)
+      .default([])
+      .describe('The first rule that fits an event decides; an event that fits none is not approved.'),
+    deliveryTimeout: duration({ default: '1m', min: '0ms', max: '1h' }).describe(
+      'How long an approval waits until every data sink (not chats) has the event’s records.',
+    ),
+    secondAfter: duration({ default: '2m', min: '1s', max: '1h' }).describe(
+      'An event that names several VMs is approved by the first it names. After this time the second does it, in case the first is dead.',
+    ),
+  })
+  .prefault({})
+  .describe(
+    'Whether and when the agent approves events, which makes Azure start them at once instead of at their time.',
+  );
+
+const hook = z.strictObject({
+  on: z
+    .enum(['prepare', 'recover'])
+    .describe('`prepare`: when an event is announced. `recover`: when it is over or called off.'),
+  types: types.exactOptional(),
+  affected: z
+    .enum(['own', 'others', 'all'])
+    .default('own')
+    .describe('`own`: events that name this VM. `others`: events that do not. `all`: both.'),
+  command: z
+    .array(z.string())
+    .min(1)
+    .max(100)
+    .refine(
+      ([program = '']) => /^(\/|[A-Za-z]:[\\/])/.test(program),
+      'Expected the full path of a program first',
+    )
+    .describe(
+      'The program, by its full path, and its arguments; no shell is between. It gets the event as JSON on its standard input, and in variables `SEB_…`.',
+    ),
+  timeout: optionalDuration({ min: '1s', max: '24h' }).describe(
+    'When the hook is killed, with all it has started. Without it, and at the latest, shortly before the event may start; 5 minutes where that is not known, and for `recover`.',
+  ),
+});
+
+export const hooks = z
+  .array(hook)
+  .max(100)
+  .default([])
+  .describe(
+    'Programs that prepare this VM for an event, or bring it back afterwards. They run one after the other.',
+  );
+
+export const hooksDir = z
+  .string()
+  .min(1)
+  .optional()
+  .describe(
+    'A folder of hooks by type of event: the programs `<EventType>/prepare` and `<EventType>/recover` in it run after those of `hooks`. Usually `/etc/scheduled-events-bridge/hooks.d`; none when not given.',
+  );
+
+export const impact = z
+  .strictObject({
+    temporaryDisk: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'Where the temporary disk is mounted: a new one tells that the VM was moved. Found by itself where it is at its usual place.',
+      ),
+  })
+  .prefault({})
+  .describe('What the agent measures of an event.');
