@@ -6,7 +6,7 @@ import { isAffected, type Observer } from './observer.ts';
 import type { Observation, Timeline } from './watch.ts';
 
 /** The families of records: what the `filter` of a sink speaks of. */
-export type RecordFamily = 'event' | 'agent' | 'approval' | 'hook' | 'impact';
+export type RecordFamily = 'event' | 'agent' | 'approval' | 'hook' | 'impact' | 'fleet';
 /** How much a record asks of a person, in the words of OpenTelemetry. */
 export type Severity = 'INFO' | 'WARN' | 'ERROR';
 
@@ -151,7 +151,7 @@ export function familyOf(type: string): RecordFamily | null {
   return families.find((name) => name === family) ?? null;
 }
 
-const families: readonly RecordFamily[] = ['event', 'agent', 'approval', 'hook', 'impact'];
+const families: readonly RecordFamily[] = ['event', 'agent', 'approval', 'hook', 'impact', 'fleet'];
 
 /** OpenTelemetry's severity numbers. */
 export const severityNumbers: Readonly<Record<Severity, number>> = { INFO: 9, WARN: 13, ERROR: 17 };

@@ -38,10 +38,12 @@ export const filterSettings = (defaults: RecordFilter) =>
           'Only records at least this severe. That an event is over is `INFO`: to hear both of its beginning and its end, choose by `types`.',
         ),
       records: z
-        .array(z.enum(['event', 'agent', 'approval', 'hook', 'impact']))
+        .array(z.enum(['event', 'agent', 'approval', 'hook', 'impact', 'fleet']))
         .min(1)
         .default([...defaults.records])
-        .describe('Only these families of records.'),
+        .describe(
+          'Only these families of records; `fleet` is what a consumer itself says of the whole fleet.',
+        ),
     })
     .prefault({})
     .describe('Which records the sink takes.');

@@ -88,7 +88,7 @@ export const defineSink = <Type extends string, Settings extends z.ZodObject>(
 export const streamFilter: RecordFilter = {
   observer: 'all',
   sample: 0.05,
-  records: ['event', 'agent', 'approval', 'hook', 'impact'],
+  records: ['event', 'agent', 'approval', 'hook', 'impact', 'fleet'],
 };
 
 /** What HTTP and chat sinks take: each named VM speaks for itself, about events only. */

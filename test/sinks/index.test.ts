@@ -36,7 +36,7 @@ describe('the settings of a sink', () => {
     expect(filter).toEqual({
       observer: 'all',
       sample: 0.05,
-      records: ['event', 'agent', 'approval', 'hook', 'impact'],
+      records: ['event', 'agent', 'approval', 'hook', 'impact', 'fleet'],
     });
   });
 

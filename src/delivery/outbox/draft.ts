@@ -14,6 +14,8 @@ export interface Draft {
   readonly factId: string | null;
   /** Goes to every sink at once, past backoff and suspension. */
   readonly urgent: boolean;
+  /** Only for these sinks, whatever their filters say; for all that take it unless given. */
+  readonly to?: readonly string[];
   make(stamp: { readonly instanceId: string; readonly sequence: number }, id: string): BridgeRecord;
 }
 

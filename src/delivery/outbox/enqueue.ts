@@ -29,7 +29,7 @@ export function enqueue(
     if (id === null) continue;
     identity = { ...identity, sequence: identity.sequence + 1 };
     const record = draft.make(identity, id);
-    enqueueRecord(database, record, { sequence: identity.sequence, urgent: draft.urgent }, rules);
+    enqueueRecord(database, record, { sequence: identity.sequence, draft }, rules);
     records.push(record);
   }
   putIdentity(database, identity);
@@ -49,14 +49,14 @@ function idFor(database: DatabaseSync, { factId }: Draft, { now, watchLost }: En
 function enqueueRecord(
   database: DatabaseSync,
   record: BridgeRecord,
-  { sequence, urgent }: { readonly sequence: number; readonly urgent: boolean },
+  { sequence, draft: { urgent, to } }: { readonly sequence: number; readonly draft: Draft },
   { routes, now }: EnqueueRules,
 ): void {
   const family = familyOf(record.type) ?? 'agent';
   const body = encodeRecord(record);
   insertRecord(database, { sequence, id: record.id, family, urgent, committedAt: now, body });
   for (const { name, filter } of routes) {
-    if (!takes(filter, record)) continue;
+    if (!(to?.includes(name) ?? takes(filter, record))) continue;
     const waiting = { sink: name, sequence, state: 'pending', attempts: 0, dueAt: now } as const;
     putDelivery(database, { ...waiting, reason: null, settledAt: null, queuedAt: now });
   }
