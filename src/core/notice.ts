@@ -1,16 +1,26 @@
 // What a record says to a person, in plain words and in the order in which it is needed; chat sinks give it a form.
-import type { TransitionKind } from './diff.ts';
-import { eventFacts } from './notice/event-facts.ts';
-import { headlineOf, stateText, vmsText, whatOf } from './notice/event-headline.ts';
-import { eventRemarks } from './notice/event-remarks.ts';
+import { approvalNotice } from './notice/approval-notice.ts';
+import { eventNoticeOf } from './notice/event-notice.ts';
+import { hookNotice } from './notice/hook-notice.ts';
+import { impactNotice } from './notice/impact-notice.ts';
 import { otherNotice, testNotice } from './notice/other-notice.ts';
-import { portalUrlOf } from './notice/portal.ts';
-import { child, type ReportedEvent, reportedEvent, reportedEventId, wordsAt } from './notice/reported.ts';
+import { child, type ReportedRecord, wordsAt } from './notice/reported.ts';
 import { readTime } from './notice/time-text.ts';
 import type { BridgeRecord } from './record.ts';
 
-/** How things stand. `test` is a trial that a person asked for; `other` a record that is not about an event. */
-export type NoticeState = 'scheduled' | 'updated' | 'started' | 'completed' | 'canceled' | 'test' | 'other';
+/**
+ * How things stand. `deed` is what an agent did about an event, or measured of it; `test` a trial that a person asked
+ * for; `other` a record that is not about an event.
+ */
+export type NoticeState =
+  | 'scheduled'
+  | 'updated'
+  | 'started'
+  | 'completed'
+  | 'canceled'
+  | 'deed'
+  | 'test'
+  | 'other';
 
 /** What the colour says; the words say it too. */
 export type NoticeTone = 'announced' | 'alarming' | 'ongoing' | 'good' | 'quiet';
@@ -38,8 +48,10 @@ export interface Notice {
   /** What it is about, without state, VM and time: such as `Freeze (about 5 s)`. */
   readonly what: string;
   readonly facts: readonly NoticeFact[];
-  /** Azure's own words; null when there are none. May be long. */
+  /** Words that came from elsewhere, Azure's unless `speaker` names another; null when there are none. May be long. */
   readonly description: string | null;
+  /** Whose words the description is, such as `The hook`. */
+  readonly speaker?: string;
   /** What is inferred, how it was approved, how long it took: sentences to read last. */
   readonly remarks: readonly string[];
   /** The VM in the Azure portal; null while its resource id is not known. */
@@ -48,10 +60,20 @@ export interface Notice {
   readonly eventId: string | null;
 }
 
-// Of any version: what a later one adds is not read, and what it keeps still counts.
-const typeParts = /\.scheduled-events-bridge\.(event|agent)\.([a-z]+)(?:\.v\d+)?$/;
+// By the type without its version: what a later version adds is not read, and what it keeps still counts.
+const makers: ReadonlyMap<string, (record: ReportedRecord) => Notice> = new Map([
+  ['event.scheduled', eventNoticeOf('scheduled')],
+  ['event.updated', eventNoticeOf('updated')],
+  ['event.started', eventNoticeOf('started')],
+  ['event.completed', eventNoticeOf('completed')],
+  ['event.canceled', eventNoticeOf('canceled')],
+  ['approval', approvalNotice],
+  ['hook', hookNotice],
+  ['impact', impactNotice],
+  ['agent.test', testNotice],
+]);
 
-const transitions: readonly TransitionKind[] = ['scheduled', 'updated', 'started', 'completed', 'canceled'];
+const typeParts = /\.scheduled-events-bridge\.([a-z]+(?:\.[a-z]+)?)(?:\.v\d+)?$/;
 
 /**
  * What a record says to a person. Never throws: a record of another version, or one with a part missing, still says
@@ -60,37 +82,12 @@ const transitions: readonly TransitionKind[] = ['scheduled', 'updated', 'started
  */
 export function noticeOf(record: BridgeRecord): Notice {
   const type = wordsAt(record, 'type') ?? 'none';
-  const [data, at] = [child(record, 'data'), readTime(child(record, 'time'))];
-  const [, family, what] = typeParts.exec(type) ?? [];
-  const transition = family === 'event' ? transitions.find((name) => name === what) : undefined;
-  if (transition !== undefined) {
-    const eventId = reportedEventId(data) ?? wordsAt(record, 'correlationid');
-    return eventNotice(reportedEvent(transition, data, at), eventId, wordsAt(record, 'severitytext'));
-  }
-  return family === 'agent' && what === 'test'
-    ? testNotice({ type, at, data })
-    : otherNotice({ type, at, data });
-}
-
-function eventNotice(event: ReportedEvent, eventId: string | null, severity: string | null): Notice {
-  return {
-    state: event.transition,
-    tone: toneOf(event, severity),
-    headline: headlineOf(event),
-    title: `${stateText(event)}: ${vmsText(event)}`,
-    what: whatOf(event),
-    facts: eventFacts(event),
-    description: event.details.description,
-    remarks: eventRemarks(event),
-    // The link is the observer's: it must not pass for that of a VM which it only heard of.
-    portalUrl: event.affected === true ? portalUrlOf(event.vm.resourceId) : null,
-    eventId,
-  };
-}
-
-function toneOf({ transition }: ReportedEvent, severity: string | null): NoticeTone {
-  if (transition === 'completed') return 'good';
-  if (transition === 'canceled') return 'quiet';
-  if (severity === 'ERROR') return 'alarming';
-  return transition === 'started' ? 'ongoing' : 'announced';
+  const make = makers.get(typeParts.exec(type)?.[1] ?? '') ?? otherNotice;
+  return make({
+    type,
+    at: readTime(child(record, 'time')),
+    severity: wordsAt(record, 'severitytext'),
+    correlationId: wordsAt(record, 'correlationid'),
+    data: child(record, 'data'),
+  });
 }

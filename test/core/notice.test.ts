@@ -390,9 +390,6 @@ describe('notices of records that are not about an event', () => {
 
   it.each([
     ['agent.started.v1', 'Agent started on WestNO_0'],
-    ['approval.v1', 'Approval on WestNO_0'],
-    ['hook.v1', 'Hook on WestNO_0'],
-    ['impact.v1', 'Impact on WestNO_0'],
     ['event.paused.v1', 'Record of a kind that is not known here on WestNO_0'],
     ['constructor.v1', 'Record of a kind that is not known here on WestNO_0'],
   ])('have a headline for %s', (type, headline) => {
@@ -400,8 +397,8 @@ describe('notices of records that are not about an event', () => {
   });
 
   it('name the event that they are about', () => {
-    expect(noticeOf(of('approval.v1', { eventId: 'E-1' })).eventId).toBe('E-1');
-    expect(noticeOf(of('hook.v1', { event: { eventId: 'E-2' } })).eventId).toBe('E-2');
+    expect(noticeOf(of('rehearsal.v1', { eventId: 'E-1' })).eventId).toBe('E-1');
+    expect(noticeOf(of('rehearsal.v1', { event: { eventId: 'E-2' } })).eventId).toBe('E-2');
   });
 });
 
@@ -478,4 +475,4 @@ describe('a record that is not as it should be', () => {
   });
 });
 
-const states = ['scheduled', 'updated', 'started', 'completed', 'canceled', 'test', 'other'];
+const states = ['scheduled', 'updated', 'started', 'completed', 'canceled', 'deed', 'test', 'other'];

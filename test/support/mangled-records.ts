@@ -1,6 +1,7 @@
 // Records as no agent of ours writes them: fields gone, of another type, or full of texts that mean harm.
 import fc, { type Arbitrary } from 'fast-check';
 import { agentRecord, type BridgeRecord } from '../../src/core/record.ts';
+import { sampleDeeds } from './deeds.ts';
 import { lives } from './notices.ts';
 import { lastRecord, stamp, storyBeginsAt } from './story.ts';
 
@@ -44,6 +45,7 @@ const values: Arbitrary<unknown> = fc.oneof(
 
 const originals: readonly BridgeRecord[] = [
   ...Object.values(lives).map((life) => lastRecord(life)),
+  ...sampleDeeds(),
   agentRecord('heartbeat', storyBeginsAt, { source: { state: 'ok' } }, stamp),
   agentRecord('test', storyBeginsAt, { test: true, sink: 'ops' }, stamp),
 ];

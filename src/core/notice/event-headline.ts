@@ -1,7 +1,14 @@
 // The first line of a notice about an event: its state, what it does, to which VM and when.
 import { changedFields } from './event-changes.ts';
 import { impactOf } from './impact.ts';
-import { isOnsetKnown, isUnderWay, type ReportedEvent, vmsOf } from './reported.ts';
+import {
+  type EventDetails,
+  isOnsetKnown,
+  isUnderWay,
+  type Naming,
+  type ReportedEvent,
+  vmsOf,
+} from './reported.ts';
 import { utcText } from './time-text.ts';
 
 const states = {
@@ -21,11 +28,11 @@ export const headlineOf = (event: ReportedEvent): string =>
   `${stateText(event)}: ${whatOf(event)} on ${vmsText(event)}, ${whenText(event)}`;
 
 /** Such as `Freeze (about 5 s)`. */
-export const whatOf = ({ details }: ReportedEvent): string =>
+export const whatOf = ({ details }: { readonly details: EventDetails }): string =>
   impactOf(details.eventType, details.durationSeconds).short;
 
 /** Such as `WestNO_0 and 3 more VMs`. */
-export function vmsText(event: ReportedEvent): string {
+export function vmsText(event: Naming): string {
   const [first, ...others] = vmsOf(event);
   if (first === undefined) return 'a VM that Azure did not name';
   if (others.length === 0) return first;

@@ -1,20 +1,11 @@
-// Notices of records that are not about an event's life: the agent's own, trials, and kinds that are not known yet.
+// Notices of records that are about no event: the agent's own, trials, and kinds that are not known yet.
 import type { Notice, NoticeFact } from '../notice.ts';
 import { portalUrlOf } from './portal.ts';
-import { child, reportedEventId, reportedVm, wordsAt } from './reported.ts';
+import { child, type ReportedRecord, reportedEventId, reportedVm, wordsAt } from './reported.ts';
 import { factOf, placeFacts, timeFact, vmFact } from './vm-facts.ts';
 
-/** What a record that is no event record says. */
-export interface OtherRecord {
-  /** Plain and of bounded length. */
-  readonly type: string;
-  /** Epoch ms; null when the record does not say. */
-  readonly at: number | null;
-  readonly data: unknown;
-}
-
 /** The notice of a message that somebody sent to try a sink. */
-export function testNotice({ at, data }: OtherRecord): Notice {
+export function testNotice({ at, data }: ReportedRecord): Notice {
   const vm = reportedVm(data);
   const from = vm.vmName ?? 'a VM whose name is not known';
   return {
@@ -38,7 +29,7 @@ export function testNotice({ at, data }: OtherRecord): Notice {
 }
 
 /** The notice of any other record: short, because nobody has to act on it. */
-export function otherNotice(record: OtherRecord): Notice {
+export function otherNotice(record: ReportedRecord): Notice {
   const { type, at, data } = record;
   const vm = reportedVm(data);
   const what = subjectOf(type);
@@ -67,9 +58,6 @@ export function otherNotice(record: OtherRecord): Notice {
 const subjects: Readonly<Record<string, string>> = {
   'agent.started': 'Agent started',
   'agent.heartbeat': 'Agent is watching',
-  approval: 'Approval',
-  hook: 'Hook',
-  impact: 'Impact',
 };
 
 function subjectOf(type: string): string {

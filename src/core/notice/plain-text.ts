@@ -24,3 +24,27 @@ export function shortened(text: string, lengthMax: number): string {
   // Half of a pair of surrogates is no character.
   return kept.replace(/[\uD800-\uDBFF]$/, '').trimEnd() + shortenedMark;
 }
+
+/**
+ * The lines of a text on one line, or the end of it behind a mark that says so.
+ * @param lengthMax in UTF-16 units, mark included; at least 50
+ */
+export function endOfLines(text: string, lengthMax: number): string {
+  // A line break is one unit and becomes three: what does not fit before is not looked at.
+  const lines = text
+    .slice(-lengthMax)
+    .split(/\r\n?|\n/)
+    .map(plainText);
+  const line = lines.filter((each) => each !== '').join(lineBreak);
+  if (line.length <= lengthMax && text.length <= lengthMax) return line;
+  return (
+    beginningCut +
+    line
+      .slice(-(lengthMax - beginningCut.length))
+      .replace(/^[\uDC00-\uDFFF]/, '')
+      .trimStart()
+  );
+}
+
+const lineBreak = ' ⏎ ';
+const beginningCut = '(the end) … ';

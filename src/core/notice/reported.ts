@@ -4,6 +4,17 @@ import { canonicalName, textOf } from '../document.ts';
 import { plainText, shortened } from './plain-text.ts';
 import { readTime } from './time-text.ts';
 
+/** What every notice is made from: a record, as far as all of its kinds are alike. */
+export interface ReportedRecord {
+  /** Plain and of bounded length. */
+  readonly type: string;
+  /** Epoch ms; null when the record does not say. */
+  readonly at: number | null;
+  readonly severity: string | null;
+  readonly correlationId: string | null;
+  readonly data: unknown;
+}
+
 /** The VM that speaks. Texts are plain and of bounded length; what the record does not say is null. */
 export interface ReportedVm {
   readonly vmName: string | null;
@@ -126,7 +137,8 @@ export function wordsAt(value: unknown, name: string, lengthMax = wordsMax): str
   return text === null ? null : shortened(plainText(text), lengthMax) || null;
 }
 
-function numberAt(value: unknown, name: string): number | null {
+/** A finite number; null for anything else. */
+export function numberAt(value: unknown, name: string): number | null {
   const number = child(value, name);
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }
@@ -145,8 +157,11 @@ function vmNames(value: unknown): readonly string[] {
 export const isUnderWay = ({ eventStatus }: EventDetails): boolean =>
   eventStatus?.toLowerCase() === 'started';
 
+/** What tells which VMs an event names, and whether the one that speaks is among them. */
+export type Naming = Pick<ReportedEvent, 'affected' | 'details' | 'vm'>;
+
 /** The VMs that the event names, the one that speaks first. */
-export function vmsOf({ affected, details, vm }: ReportedEvent): readonly string[] {
+export function vmsOf({ affected, details, vm }: Naming): readonly string[] {
   const { vmName } = vm;
   if (affected !== true || vmName === null) return details.resources;
   const own = canonicalName(vmName);

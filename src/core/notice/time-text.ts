@@ -36,3 +36,37 @@ export function lengthText(seconds: number): string {
   const text = `${Math.floor(whole / large.seconds)} ${large.name}`;
   return small === undefined || rest === 0 ? text : `${text} ${rest} ${small.name}`;
 }
+
+// Up to here the first unit is precise enough, and a length may be wrong by no more than the second one.
+const tenthsMsMax = 10_000;
+const secondsMsMax = 120_000;
+
+/**
+ * Between which bounds something lasted, such as `2.7 to 3.0 s`: never narrower than they are.
+ * @param bounds not negative, the lower one first
+ */
+export function boundsText({
+  lowerMs,
+  upperMs,
+}: {
+  readonly lowerMs: number;
+  readonly upperMs: number;
+}): string {
+  if (upperMs > secondsMsMax) return joined(coarse(lowerMs, Math.floor), coarse(upperMs, Math.ceil));
+  const digits = upperMs <= tenthsMsMax ? 1 : 0;
+  const unitMs = 1_000 / 10 ** digits;
+  const text = (ms: number, round: (value: number) => number) =>
+    (round(ms / unitMs) / 10 ** digits).toFixed(digits);
+  const [lower, upper] = [text(lowerMs, Math.floor), text(upperMs, Math.ceil)];
+  if (Number(lower) === 0) return `up to ${upper} s`;
+  return `${joined(lower, upper)} s`;
+}
+
+const joined = (lower: string, upper: string): string => (lower === upper ? lower : `${lower} to ${upper}`);
+
+/** In steps of the smaller of the two units that are shown. */
+function coarse(ms: number, round: (value: number) => number): string {
+  const seconds = ms / 1_000;
+  const step = seconds >= 86_400 ? 3_600 : seconds >= 3_600 ? 60 : 1;
+  return lengthText(round(seconds / step) * step);
+}

@@ -2,7 +2,7 @@
 
 import type { Outcome } from '../../core/delivery.ts';
 import { plainText, shortened } from '../../core/notice/plain-text.ts';
-import { type Notice, noticeOf } from '../../core/notice.ts';
+import { type Notice, type NoticeState, noticeOf } from '../../core/notice.ts';
 import type { BridgeRecord } from '../../core/record.ts';
 import type { CheckResult, OutgoingRecord } from '../sink.ts';
 import type { SlackVerdict } from './answer.ts';
@@ -44,14 +44,44 @@ export async function postAsBot({ record }: OutgoingRecord, desk: SlackDesk): Pr
   const { id, correlationid } = record;
   const metadata = { event_type: 'azure_vm_maintenance', event_payload: { id, correlationid } };
   const phase: Phase = { record, notice, mention: desk.mentionOf(record), metadata };
-  if (notice.state === 'test' || notice.state === 'other') return await postAlone(phase, desk);
+  const place = places[notice.state];
+  if (place === 'alone') return await postAlone(phase, desk);
   let thread = desk.threads.recall(correlationid);
+  if (place === 'reply') return await remark(phase, thread, desk);
   if (thread === null) return await begin(phase, desk, []);
   for (const take of [update, reply]) {
     const step = await take(phase, thread, desk);
     if (!step.ok) return step.gone ? await begin(phase, desk, thread.said) : step.outcome;
     thread = step.thread;
   }
+  return delivered;
+}
+
+/**
+ * Where a notice is said. `phase`: in the message of its event, and in its thread. `reply`: in the thread alone, for it
+ * leaves the event as it is. `alone`: as a message of its own.
+ */
+const places: Readonly<Record<NoticeState, 'phase' | 'reply' | 'alone'>> = {
+  scheduled: 'phase',
+  updated: 'phase',
+  started: 'phase',
+  completed: 'phase',
+  canceled: 'phase',
+  deed: 'reply',
+  test: 'alone',
+  other: 'alone',
+};
+
+/** Where the event has no message, or has lost it, a message of its own must not become that of the event. */
+async function remark(phase: Phase, thread: SlackThread | null, desk: SlackDesk): Promise<Outcome> {
+  if (thread === null) return await postAlone(phase, desk);
+  const step = await reply(phase, thread, desk);
+  if (step.ok) return delivered;
+  if (!step.gone) return step.outcome;
+  const outcome = await postAlone(phase, desk);
+  if (outcome.status !== 'delivered') return outcome;
+  const { id, correlationid } = phase.record;
+  desk.threads.remember(correlationid, { ...thread, said: [...thread.said, id] });
   return delivered;
 }
 

@@ -79,11 +79,19 @@ export function slackMessageOf(notice: Notice, mention: string | null): SlackMes
   };
 }
 
-/** What is said in the thread of the message when things change: an update of the message itself wakes nobody. */
+/**
+ * What is said in the thread of the message when things change: an update of the message itself wakes nobody. A deed
+ * is said nowhere else, and brings what somebody wrote.
+ */
 export function slackReplyOf(notice: Notice, mention: string | null): string {
-  const headline = headlineOf(notice, mention);
-  const remarks = mrkdwnText(notice.remarks.join(' '), contextLengthMax);
-  return remarks === '' ? headline : `${headline}\n${remarks}`;
+  const { state, remarks, description, speaker = 'Azure' } = notice;
+  const words = state === 'deed' && description !== null ? `${speaker} says: ${description}` : '';
+  const lines = [
+    headlineOf(notice, mention),
+    mrkdwnText(words, contextLengthMax),
+    mrkdwnText(remarks.join(' '), contextLengthMax),
+  ];
+  return lines.filter((line) => line !== '').join('\n');
 }
 
 function headlineOf({ tone, headline }: Notice, mention: string | null): string {
@@ -128,8 +136,9 @@ function utcOf(at: number): string | null {
   return date.toISOString().replace(/^(.*)T(.*)\.\d+Z$/, '$1 $2 UTC');
 }
 
-function descriptionBlocks({ description }: Notice): SlackBlock[] {
-  const text = literalText(description ?? '', descriptionLengthMax);
+function descriptionBlocks({ description, speaker }: Notice): SlackBlock[] {
+  const words = speaker === undefined ? description : `${speaker} says: ${description}`;
+  const text = description === null ? '' : literalText(words ?? '', descriptionLengthMax);
   return text === '' ? [] : [{ type: 'section', text: { type: 'plain_text', text, emoji: false } }];
 }
 

@@ -71,7 +71,7 @@ interface FactSet {
 type Element = TextBlock | FactSet;
 
 function elementsOf({ notice, missing }: Version): readonly Element[] {
-  const { title, tone, facts, description, remarks, eventId } = notice;
+  const { title, tone, facts, description, speaker = 'Azure', remarks, eventId } = notice;
   const rows = eventId === null ? facts : [...facts, { title: 'Event ID', value: eventId }];
   return [
     heading(title, tone),
@@ -80,7 +80,9 @@ function elementsOf({ notice, missing }: Version): readonly Element[] {
       type: 'FactSet',
       facts: rows.map((row) => ({ title: escapeMarkdown(row.title), value: escapeMarkdown(row.value) })),
     },
-    ...(description === null ? [] : [textBlock(`Azure says: ${escapeMarkdown(description)}`)]),
+    ...(description === null
+      ? []
+      : [textBlock(`${escapeMarkdown(speaker)} says: ${escapeMarkdown(description)}`)]),
     ...remarks.map((remark) => textBlock(escapeMarkdown(remark), { isSubtle: true })),
     ...(missing.length === 0 ? [] : [shortenedLine(missing)]),
   ];
