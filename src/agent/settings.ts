@@ -2,7 +2,7 @@
 import type * as z from 'zod';
 import { agentSchema } from '../config/agent.ts';
 import { readConfiguration, validateConfiguration } from '../config/load.ts';
-import { loadSinkKinds, type SinkSettings } from '../sinks/index.ts';
+import { loadSinkKinds, type SinkSettings, typesIn } from '../sinks/index.ts';
 
 type AgentSchema = ReturnType<typeof agentSchema<z.ZodType<SinkSettings>>>;
 
@@ -26,15 +26,3 @@ export async function readAgentSettings(path: string): Promise<AgentSettings> {
   const content = readConfiguration(path);
   return validateConfiguration(content, path, await agentSettingsFor(content));
 }
-
-/** The types of sinks that unjudged content names. */
-function typesIn(content: unknown): string[] {
-  const sinks = childOf(content, 'sinks');
-  const values = typeof sinks === 'object' && sinks !== null ? Object.values(sinks) : [];
-  return values.map((sink) => childOf(sink, 'type')).filter((type) => typeof type === 'string');
-}
-
-const childOf = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined;

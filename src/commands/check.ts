@@ -1,6 +1,5 @@
 // `seb check`: whether a configuration file is right, and whether what it names can be reached.
 import { statSync } from 'node:fs';
-import { loadConfiguration } from '../config/load.ts';
 import type { CheckResult } from '../sinks/sink.ts';
 import { agentChecks } from './agent-checks.ts';
 import { defineCommand, textOption } from './command.ts';
@@ -27,7 +26,7 @@ export const check = defineCommand({
     { line: 'check -c agent.yaml', shows: 'one line for the file, its directory, IMDS and each sink' },
     {
       line: 'check -c consumer.yaml -o json',
-      shows: 'the file, the hub, the store, its key and its anchors, as JSON',
+      shows: 'the file, the hub, the store, its key, its anchors and where notices go, as JSON',
     },
   ],
   notes: [
@@ -59,8 +58,8 @@ async function checksOf(program: ProgramName, path: string): Promise<readonly Ch
     const { readAgentSettings } = await import('../agent/settings.ts');
     return agentChecks(await readAgentSettings(path));
   }
-  const { consumerSettings } = await import('../consumer/settings.ts');
-  return await consumerChecks(loadConfiguration(path, consumerSettings));
+  const { readConsumerSettings } = await import('../consumer/settings.ts');
+  return await consumerChecks(await readConsumerSettings(path));
 }
 
 /** A check that throws has failed; its message may hold anything, so only the kind of error is told. */

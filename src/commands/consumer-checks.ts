@@ -1,4 +1,4 @@
-// What `seb check` tries for a consumer: the hub, and the place of the trail.
+// What `seb check` tries for a consumer: the hub, the place of the trail, and where notices go.
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { openTrailReader } from '../audit/open.ts';
@@ -10,6 +10,7 @@ import { hubFaultOf } from '../consumer/hub-fault.ts';
 import { ownershipAdviceOf } from '../consumer/ownership-advice.ts';
 import type { ConsumerSettings } from '../consumer/settings.ts';
 import type { CheckResult } from '../sinks/sink.ts';
+import { sinkCheck } from './agent-checks.ts';
 import { keepingChecks } from './keeping-checks.ts';
 import { type Check, directoryCheck, statusChecks } from './reach.ts';
 
@@ -19,8 +20,17 @@ export async function consumerChecks(settings: ConsumerSettings): Promise<readon
     ...checkpointChecks(settings.checkpoints),
     trailCheck(settings.trail),
     ...(await keepingChecks(settings)),
+    ...noticeChecks(settings.notify),
     ...statusChecks(settings.status),
   ];
+}
+
+/** None for a consumer that sends no notices. */
+function noticeChecks(notify: ConsumerSettings['notify']): readonly Check[] {
+  if (notify === undefined) return [];
+  const { stateDir, sinks, imds } = notify;
+  const each = Object.entries(sinks).map(([name, sink]) => sinkCheck(name, sink, imds.endpoint));
+  return [directoryCheck('notify.stateDir', stateDir), ...each];
 }
 
 const hubCheck = (settings: ConsumerSettings['hub']): Check => ({

@@ -1,8 +1,8 @@
 // `seb consumer`: reads the hub into the trail until it is told to stop.
 import { systemClock } from '../clock.ts';
-import { loadConfiguration } from '../config/load.ts';
+import { readConfiguration, validateConfiguration } from '../config/load.ts';
 import { runConsumer } from '../consumer/consumer.ts';
-import { consumerSettings } from '../consumer/settings.ts';
+import { consumerSettingsFor } from '../consumer/settings.ts';
 import { defineCommand } from './command.ts';
 import { effectiveSha256 } from './effective-text.ts';
 import { openProgramService, runLongProgram } from './long-program.ts';
@@ -23,14 +23,17 @@ export const consumer = defineCommand({
     'It seals the trail every 30 s when something came, hourly otherwise, and signs it with the key of "signing"; "anchors" keep the signed heads out of its own reach.',
     'SIGTERM and SIGINT let the batch in hand finish and end the consumer within 10 seconds. Whatever ends it, the next start goes on without a hole and without a double.',
     'As a service of systemd (Type=notify) it says when it is ready, how it stands, and to the watchdog only while its reading goes on.',
+    'With the setting "notify" it tells people and programs of each fact once, for the whole fleet; of several consumers one does.',
     'With the setting "status" the consumer answers /healthz, /readyz and /metrics on 127.0.0.1:9465. Without it, nothing listens.',
     'What the trail holds: "seb events". Every setting: "seb config docs --program consumer".',
   ],
   settings: () => settingsHelp('consumer'),
   async run(context) {
     const path = chosenFile(context, 'consumer');
-    const settings = loadConfiguration(path, consumerSettings);
-    const settingsSha256 = effectiveSha256(path, consumerSettings);
+    const content = readConfiguration(path);
+    const schema = await consumerSettingsFor(content);
+    const settings = validateConfiguration(content, path, schema);
+    const settingsSha256 = effectiveSha256(path, schema);
     using service = await openProgramService(context);
     return await runLongProgram('consumer', settings, context, (log) =>
       runConsumer(settings, { clock: systemClock, log, signal: context.signal, service, settingsSha256 }),

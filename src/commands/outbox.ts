@@ -1,4 +1,4 @@
-// What the commands that look after an agent's outbox have in common: which deliveries are meant, and how they show.
+// What the commands that look after an outbox, an agent's or that of a consumer's notices, have in common: which deliveries are meant, and how they show.
 import type { DatabaseSync } from 'node:sqlite';
 import { nearest } from '../config/nearest.ts';
 import { adviceOf } from '../core/advice.ts';
@@ -14,7 +14,7 @@ import { UnknownSchema } from '../delivery/outbox/schema.ts';
 import { faultOf, type StorageFault } from '../delivery/outbox/storage.ts';
 import { type CommandContext, type CommandOptions, textOption, UsageError } from './command.ts';
 import { chosenZone, readMoment, writeAge, writeMoment, zoneOptions } from './moment.ts';
-import { fileOption, loadAgentSettings } from './program.ts';
+import { type Delivering, fileOption, loadDelivering } from './program.ts';
 import { type Column, outputFormat, outputOptions, printRows, type Tone } from './table.ts';
 
 const states: readonly CareState[] = ['pending', 'suspended', 'dead', 'delivered', 'discarded', 'superseded'];
@@ -90,18 +90,18 @@ function meantDeliveries(context: CommandContext): CareSelection {
 
 const explanations: Readonly<Record<StorageFault, string>> = {
   full: 'there is no room on its disk',
-  damaged: 'it is damaged; the agent sets it aside and begins a new one when it starts',
+  damaged: 'it is damaged; its program sets it aside and begins a new one when it starts',
   unavailable: 'another program holds it, or this user may not use it',
 };
 
 const otherVersion =
-  'it is of another version of the agent; an agent of this version brings an older one up to date when it starts';
+  'it is of another version of the program; one of this version brings an older one up to date when it starts';
 
 /** Why a delivery stands as it does, and what to do about it; null when there is nothing to say. */
 export type Advise = (row: CareRow) => string | null;
 
 /**
- * Does something with the outbox of the agent whose file `-c` names, beside the agent that may be running.
+ * Does something with the outbox of the program whose file `-c` names, beside the one that may be running.
  * @returns the exit code of `work`, or 1 when there is no outbox that can be used
  */
 export async function withOutbox(
@@ -109,7 +109,8 @@ export async function withOutbox(
   work: (database: DatabaseSync, advise: Advise) => number | Promise<number>,
 ): Promise<number> {
   outputFormat(context);
-  const { stateDir, sinks } = await loadAgentSettings(context);
+  const delivering = await loadDelivering(context);
+  const { stateDir, sinks } = delivering;
   const advise: Advise = ({ sink, reason }) =>
     reason === null ? null : (adviceOf(reason as DeliveryReason, sinks[sink]?.type ?? '') ?? null);
   try {
@@ -118,7 +119,7 @@ export async function withOutbox(
       refuseUnknownSink(context, database, Object.keys(sinks));
       return await work(database, advise);
     }
-    context.stderr.write(`seb: there is no outbox in ${stateDir}; the agent makes it when it first runs\n`);
+    context.stderr.write(`seb: there is no outbox in ${stateDir}; ${makers[delivering.program]}\n`);
   } catch (error) {
     const why = whyUnusable(error);
     if (why === null) throw error;
@@ -126,6 +127,11 @@ export async function withOutbox(
   }
   return 1;
 }
+
+const makers: Readonly<Record<Delivering['program'], string>> = {
+  agent: 'the agent makes it when it first runs',
+  consumer: 'the consumer that sends the notices makes it, on its own disk',
+};
 
 function whyUnusable(error: unknown): string | null {
   if (error instanceof UnknownSchema) return otherVersion;

@@ -1,6 +1,7 @@
 // The two programs that have a configuration file, as commands choose between them.
 import type * as z from 'zod';
-import { readConfiguration } from '../config/load.ts';
+import { ConfigurationError, readConfiguration } from '../config/load.ts';
+import type { SinkSettings } from '../sinks/index.ts';
 import { type CommandContext, type CommandOptions, textOption, UsageError } from './command.ts';
 
 export type ProgramName = 'agent' | 'consumer';
@@ -53,7 +54,7 @@ export function programOf(path: string): ProgramName {
 /** Loads the schema of a program's file, and with it the settings of every sink. */
 export async function settingsOf(program: ProgramName): Promise<z.ZodType> {
   if (program === 'agent') return await (await import('../agent/settings.ts')).agentSettingsFor();
-  return (await import('../consumer/settings.ts')).consumerSettings;
+  return await (await import('../consumer/settings.ts')).consumerSettingsFor();
 }
 
 /** The settings of a program's file but those of each kind of sink, as `--help` shows them. */
@@ -76,4 +77,33 @@ export async function settingsHelp(program: ProgramName): Promise<[key: string, 
 export async function loadAgentSettings(context: CommandContext) {
   const { readAgentSettings } = await import('../agent/settings.ts');
   return await readAgentSettings(chosenFile(context, 'agent'));
+}
+
+/** What sends records, as commands look after it: an agent, or the notices of a consumer. */
+export interface Delivering {
+  readonly program: ProgramName;
+  /** Where its outbox lies. */
+  readonly stateDir: string;
+  readonly sinks: Readonly<Record<string, SinkSettings>>;
+  readonly imdsEndpoint: string;
+  /** Who says on which VM it runs; null for a consumer, which speaks for none. */
+  readonly vmMetadata: { readonly endpoint: string; readonly apiVersion: string } | null;
+}
+
+/**
+ * Reads from the file that `-c` names what sends records there: a consumer's file is told by its hub.
+ * @throws ConfigurationError
+ */
+export async function loadDelivering(context: CommandContext): Promise<Delivering> {
+  const path = chosenFile(context, 'agent');
+  const program = programOf(path);
+  if (program === 'agent') {
+    const { stateDir, sinks, imds } = await loadAgentSettings(context);
+    return { program, stateDir, sinks, imdsEndpoint: imds.endpoint, vmMetadata: imds };
+  }
+  const { readConsumerSettings } = await import('../consumer/settings.ts');
+  const { notify } = await readConsumerSettings(path);
+  if (notify === undefined) throw new ConfigurationError(path, ['notify: it sends no notices']);
+  const { stateDir, sinks, imds } = notify;
+  return { program, stateDir, sinks, imdsEndpoint: imds.endpoint, vmMetadata: null };
 }

@@ -1,7 +1,6 @@
 // `seb sink test`: sends one record that is marked as a test, and says in a sentence what came of it.
 import { randomUUID } from 'node:crypto';
 import { openImds } from '../agent/imds.ts';
-import type { AgentSettings } from '../agent/settings.ts';
 import { nearest } from '../config/nearest.ts';
 import type { Outcome } from '../core/delivery.ts';
 import { type Observer, unknownObserver } from '../core/observer.ts';
@@ -11,7 +10,7 @@ import { openPassingMemory } from '../sinks/memory.ts';
 import type { OutgoingRecord } from '../sinks/sink.ts';
 import { version } from '../version.ts';
 import { type CommandContext, defineCommand, UsageError } from './command.ts';
-import { fileOption, loadAgentSettings } from './program.ts';
+import { type Delivering, fileOption, loadDelivering } from './program.ts';
 import { sinkAdvice } from './sink-advice.ts';
 import { type Column, outputFormat, outputOptions, printRows } from './table.ts';
 
@@ -20,11 +19,12 @@ const introductionMs = 2_000;
 
 export const sinkTest = defineCommand({
   name: 'sink test',
-  summary: 'Sends a test record to one sink of an agent, and says what came of it.',
+  summary: 'Sends a test record to one sink of an agent or a consumer, and says what came of it.',
   operands: 'NAME',
   options: { ...fileOption('agent'), ...outputOptions },
   examples: [
     { line: 'sink test ops -c agent.yaml', shows: 'a test message in the chat behind the sink "ops"' },
+    { line: 'sink test oncall -c consumer.yaml', shows: 'the same for a sink of the consumer’s notices' },
     { line: 'sink test hook -o json', shows: 'the outcome and its reason, as JSON' },
   ],
   notes: [
@@ -33,7 +33,7 @@ export const sinkTest = defineCommand({
   ],
   async run(context) {
     outputFormat(context);
-    const settings = await loadAgentSettings(context);
+    const settings = await loadDelivering(context);
     const result = await testSink(chosenSink(context, settings), settings, context.signal);
     await print(context, result);
     return result.outcome === 'delivered' ? 0 : 1;
@@ -41,7 +41,7 @@ export const sinkTest = defineCommand({
 });
 
 /** @throws UsageError when the file has no sink of that name */
-function chosenSink({ operands }: CommandContext, { sinks }: AgentSettings): string {
+function chosenSink({ operands }: CommandContext, { sinks }: Delivering): string {
   const name = operands[0] ?? '';
   const names = Object.keys(sinks);
   if (names.includes(name)) return name;
@@ -60,12 +60,12 @@ interface TestResult {
   readonly durationMs: number;
 }
 
-async function testSink(name: string, settings: AgentSettings, signal: AbortSignal): Promise<TestResult> {
+async function testSink(name: string, settings: Delivering, signal: AbortSignal): Promise<TestResult> {
   const given = settings.sinks[name];
   if (given === undefined) throw new Error('the sink was chosen from the file');
   const memory = openPassingMemory();
   const kinds = await loadSinkKinds([given.type]);
-  const open = kinds.open(name, given, { imdsEndpoint: settings.imds.endpoint, version, memory });
+  const open = kinds.open(name, given, { imdsEndpoint: settings.imdsEndpoint, version, memory });
   await using sink = open.sink;
   const observer = await observerWithin(introductionMs, settings, signal);
   const outgoing = testRecord(name, observer);
@@ -93,8 +93,13 @@ function testRecord(sink: string, observer: Observer): OutgoingRecord {
   return { record, bytes: encodeRecord(record) };
 }
 
-async function observerWithin(ms: number, settings: AgentSettings, signal: AbortSignal): Promise<Observer> {
-  using imds = openImds(settings.imds);
+async function observerWithin(
+  ms: number,
+  { vmMetadata }: Delivering,
+  signal: AbortSignal,
+): Promise<Observer> {
+  if (vmMetadata === null) return unknownObserver;
+  using imds = openImds(vmMetadata);
   return await imds.observer(AbortSignal.any([signal, AbortSignal.timeout(ms)])).catch(() => unknownObserver);
 }
 

@@ -7,14 +7,17 @@ import { listenAddress } from './listen.ts';
 /** The address of Azure's instance metadata service, the same on every VM. */
 export const imdsAddress = 'http://169.254.169.254';
 
+/** The address of the instance metadata service, for both programs. */
+export const imdsEndpoint = z
+  .url({ protocol: /^http$/, error: 'Expected a URL such as http://169.254.169.254', abort: true })
+  .regex(/^http:\/\/[^?#@]+$/i, 'Expected a host and perhaps a path: no user, query or fragment')
+  .transform((url) => url.replace(/\/+$/, ''))
+  .prefault(imdsAddress)
+  .describe('Where the instance metadata service is. Point it at `seb emulate imds` to try things out.');
+
 const imds = z
   .strictObject({
-    endpoint: z
-      .url({ protocol: /^http$/, error: 'Expected a URL such as http://169.254.169.254', abort: true })
-      .regex(/^http:\/\/[^?#@]+$/i, 'Expected a host and perhaps a path: no user, query or fragment')
-      .transform((url) => url.replace(/\/+$/, ''))
-      .prefault(imdsAddress)
-      .describe('Where the instance metadata service is. Point it at `seb emulate imds` to try things out.'),
+    endpoint: imdsEndpoint,
     apiVersion: z
       .string()
       .regex(/^\d{4}-\d{2}-\d{2}$/, 'Expected a version such as 2020-07-01')
@@ -33,7 +36,8 @@ const imds = z
   .prefault({})
   .describe('The source of events.');
 
-const outbox = z
+/** The limits of an outbox, for both programs. */
+export const outboxSettings = z
   .strictObject({
     sizeMax: size({ default: '100MiB', min: '1MiB', max: '10GiB' }).describe(
       'Most room the outbox may take. Beyond it the oldest records give way, loudly; the newest never does.',
@@ -75,7 +79,7 @@ const log = z
 export const logSettings = log;
 
 /** A sink's name: it stands in metrics, logs and command lines. */
-const sinkName = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, 'A sink is named with a-z, 0-9 and "-"');
+export const sinkName = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, 'A sink is named with a-z, 0-9 and "-"');
 
 /**
  * The schema of `agent.yaml`.
@@ -90,7 +94,7 @@ export const agentSchema = <Sink extends z.ZodType>(sink: Sink) =>
       .describe('Directory of the outbox. Must survive a reboot: never the temporary disk.'),
     imds,
     sinks: z.record(sinkName, sink).prefault({}).describe('Where records go, by a name of your choice.'),
-    outbox,
+    outbox: outboxSettings,
     heartbeatInterval: heartbeat,
     approval,
     hooks,

@@ -1,6 +1,7 @@
 // Every setting of the consumer, declared once: schema, type, default, docs and help.
 import * as z from 'zod';
 import { logSettings } from './agent.ts';
+import { notifyPassedOver } from './consumer-notify.ts';
 import { anchors, archive, checkpoints, signing, trail } from './consumer-trail.ts';
 import { listenAddress } from './listen.ts';
 import { secret } from './secret.ts';
@@ -68,14 +69,21 @@ const status = z
   .optional()
   .describe('The status page for probes and Prometheus. Without this setting nothing listens.');
 
-/** The schema of `consumer.yaml`. */
-export const consumerSchema = z
-  .strictObject({ hub, checkpoints, trail, signing, anchors, archive, status, log: logSettings })
-  .refine(({ checkpoints, trail }) => checkpoints.type === 'trail' || trail.type === 'postgres', {
-    path: ['checkpoints', 'type'],
-    error: 'Several consumers need a trail that they can share: give trail type postgres as well',
-  })
-  .refine(({ anchors, signing }) => anchors.length === 0 || signing !== undefined, {
-    path: ['anchors'],
-    error: 'Anchors need signing: give signing.keyFile as well',
-  });
+/**
+ * The schema of `consumer.yaml`.
+ * @param notify the schema of `notify`: the sinks declare their own settings
+ */
+export const consumerSchemaWith = <Notify extends z.ZodType>(notify: Notify) =>
+  z
+    .strictObject({ hub, checkpoints, trail, signing, anchors, archive, notify, status, log: logSettings })
+    .refine(({ checkpoints, trail }) => checkpoints.type === 'trail' || trail.type === 'postgres', {
+      path: ['checkpoints', 'type'],
+      error: 'Several consumers need a trail that they can share: give trail type postgres as well',
+    })
+    .refine(({ anchors, signing }) => anchors.length === 0 || signing !== undefined, {
+      path: ['anchors'],
+      error: 'Anchors need signing: give signing.keyFile as well',
+    });
+
+/** The same for whoever sends no notices: what `notify` says is passed over, and not judged. */
+export const consumerSchema = consumerSchemaWith(notifyPassedOver);

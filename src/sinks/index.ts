@@ -46,14 +46,18 @@ const loaders: Readonly<Record<string, () => Promise<SinkType>>> = registry;
  * Loads kinds of sinks: an agent pays only for those that it uses, because the schema and the code of each cost it
  * memory and its first poll time.
  * @param wanted their types; those that do not exist are passed over, and when none is left all there are come
+ * @param filterFor what a sink takes unless told otherwise, where that is not what its kind takes from an agent
  */
-export async function loadSinkKinds(wanted: readonly string[] = []): Promise<SinkKinds> {
+export async function loadSinkKinds(
+  wanted: readonly string[] = [],
+  filterFor: FilterFor = (filter) => filter,
+): Promise<SinkKinds> {
   const known = Object.entries(loaders).filter(([type]) => wanted.includes(type));
   const chosen = known.length === 0 ? Object.entries(loaders) : known;
   const types = new Map(await Promise.all(chosen.map(async ([type, load]) => [type, await load()] as const)));
   return {
     types,
-    settings: settingsOf([...types.values()]),
+    settings: settingsOf([...types.values()], filterFor),
     open: (name, settings, context) => {
       const definition = types.get(settings.type);
       if (definition === undefined) throw new Error(`sinks of type ${settings.type} were not loaded`);
@@ -63,21 +67,37 @@ export async function loadSinkKinds(wanted: readonly string[] = []): Promise<Sin
   };
 }
 
-const memberOf = (definition: SinkType) =>
+/** The types of sinks that unjudged content names. @param content what has `sinks` in it, if anything */
+export function typesIn(content: unknown): string[] {
+  const sinks = childOf(content, 'sinks');
+  const values = typeof sinks === 'object' && sinks !== null ? Object.values(sinks) : [];
+  return values.map((sink) => childOf(sink, 'type')).filter((type) => typeof type === 'string');
+}
+
+const childOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+
+type FilterFor = (filter: RecordFilter) => RecordFilter;
+
+const memberOf = (definition: SinkType, filterFor: FilterFor) =>
   definition.settings
     .safeExtend({
       type: z.literal(definition.type).describe(definition.summary),
-      filter: filterSettings(definition.filter),
+      filter: filterSettings(filterFor(definition.filter)),
     })
     .meta({ title: definition.type });
 
 type Member = ReturnType<typeof memberOf>;
 
-const settingsOf = (definitions: readonly SinkType[]) =>
-  z.discriminatedUnion('type', definitions.map(memberOf) as [Member, ...Member[]], {
+const settingsOf = (definitions: readonly SinkType[], filterFor: FilterFor) => {
+  const members = definitions.map((definition) => memberOf(definition, filterFor));
+  return z.discriminatedUnion('type', members as [Member, ...Member[]], {
     error: (issue) => (issue.code === 'invalid_union' ? unknownType(issue.input) : undefined),
     // The members are listed at run time, so the compiler has to be told what they are.
   }) as unknown as z.ZodType<SinkSettings>;
+};
 
 function unknownType(given: unknown): string {
   const types = Object.keys(loaders);
