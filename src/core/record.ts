@@ -160,7 +160,10 @@ export const severityNumbers: Readonly<Record<Severity, number>> = { INFO: 9, WA
 const harmlessFreezeSeconds = 10;
 
 /** How much an event asks of a person, by what it does to the VM. */
-export function severityOf(event: ScheduledEvent, kind: TransitionKind): Severity {
+export function severityOf(
+  event: Pick<ScheduledEvent, 'eventType' | 'durationSeconds'>,
+  kind: TransitionKind,
+): Severity {
   if (kind === 'completed' || kind === 'canceled') return 'INFO';
   const type = event.eventType.toLowerCase();
   if (type === 'redeploy' || type === 'preempt' || type === 'terminate') return 'ERROR';

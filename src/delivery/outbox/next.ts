@@ -169,12 +169,13 @@ function isOvertaken(
 ): boolean {
   const { database, sink, unwritten } = view;
   const event = eventPartOf(id);
-  if (family !== 'event' || event === '') return false;
+  // A wave of the fleet has a life as an event has one: its records say all that those before them said.
+  if ((family !== 'event' && family !== 'fleet') || event === '') return false;
   // The character after the underscore ends the range: every id of this event lies in it.
   const sql = `SELECT delivery.* FROM record CROSS JOIN delivery ON delivery.sequence = record.sequence
-    WHERE record.id > ? AND record.id < ? AND record.sequence > ? AND family = 'event'
+    WHERE record.id > ? AND record.id < ? AND record.sequence > ? AND family = ?
       AND delivery.sink = ? AND delivery.state IN ('pending', 'delivered')`;
-  const rows = statement(database, sql).iterate(`${event}_`, `${event}\``, sequence, sink);
+  const rows = statement(database, sql).iterate(`${event}_`, `${event}\``, sequence, family, sink);
   for (const row of rows) {
     const newer = unwritten.latest(readDelivery(row));
     // What a person asked for again after the newer one was said is wanted all the same.

@@ -1,0 +1,61 @@
+// Where the VMs of an event belong together: events of one place are told to a person in one message.
+import { canonicalName } from './document.ts';
+import type { FleetVm } from './fleet-fact.ts';
+
+/** A place that VMs share; what is not known of it, or not part of it, is null. */
+export interface WaveScope {
+  readonly vmScaleSet: string | null;
+  readonly placementGroupId: string | null;
+  readonly subscriptionId: string | null;
+  readonly resourceGroup: string | null;
+  readonly location: string | null;
+}
+
+const nowhere: WaveScope = {
+  vmScaleSet: null,
+  placementGroupId: null,
+  subscriptionId: null,
+  resourceGroup: null,
+  location: null,
+};
+
+const armId = /^\/subscriptions\/(?<subscription>[^/]+)(?:\/resourceGroups\/(?<group>[^/]+))?/i;
+
+/**
+ * The narrowest place known of any of the VMs: their scale set, else their placement group, else their resource group
+ * in one region, else their subscription.
+ * @returns null when nothing is known of them
+ */
+export function scopeOf(vms: readonly FleetVm[]): WaveScope | null {
+  const scopes = vms.flatMap(scopesOf);
+  const narrowest = Math.min(...scopes.map(({ width }) => width));
+  const [first] = scopes
+    .filter(({ width }) => width === narrowest)
+    .map(({ scope }) => scope)
+    .sort((one, other) => (scopeKey(one) < scopeKey(other) ? -1 : 1));
+  return first ?? null;
+}
+
+/** The same text for the same place, however its parts are spelled. */
+export const scopeKey = (scope: WaveScope): string =>
+  JSON.stringify(Object.values(scope).map((part: string | null) => part?.toLowerCase() ?? null));
+
+interface SizedScope {
+  /** The less, the narrower. */
+  readonly width: number;
+  readonly scope: WaveScope;
+}
+
+function scopesOf(vm: FleetVm): readonly SizedScope[] {
+  const { subscription = null, group = null } = armId.exec(vm.resourceId ?? '')?.groups ?? {};
+  const around = { subscriptionId: subscription, resourceGroup: group };
+  const { vmScaleSet, placementGroupId, location } = vm;
+  // Names of scale sets are unique within their resource group only; ids of placement groups are unique.
+  if (vmScaleSet) return [{ width: 1, scope: { ...nowhere, ...around, vmScaleSet } }];
+  if (placementGroupId) return [{ width: 2, scope: { ...nowhere, placementGroupId } }];
+  if (group) return [{ width: 3, scope: { ...nowhere, ...around, location } }];
+  return subscription ? [{ width: 4, scope: { ...nowhere, ...around, location } }] : [];
+}
+
+/** What a VM is known by within its place. */
+export const vmKey = ({ name }: FleetVm): string => canonicalName(name);
