@@ -67,7 +67,8 @@ const eventShape = {
     .describe('How long the VM is expected to be affected; null when Azure does not know.'),
 };
 
-const eventSchema = z
+/** A scheduled event, in whatever record it stands. */
+export const eventSchema = z
   .looseObject({
     eventId: text.min(1).describe('As Azure spells it; compare without regard to case.'),
     ...eventShape,

@@ -6,9 +6,17 @@ import addFormats from 'ajv-formats';
 import { CloudEvent } from 'cloudevents';
 import { describe, expect, it } from 'vitest';
 import { schemaFiles } from '../../scripts/docs.ts';
+import type { ApprovalData, ApprovalReason, HookOutcome, ImpactData } from '../../src/core/deed.ts';
 import { readDocument, type ScheduledEvent } from '../../src/core/document.ts';
 import { unknownObserver } from '../../src/core/observer.ts';
-import { agentRecord, type BridgeRecord, encodeRecord, eventRecord, factId } from '../../src/core/record.ts';
+import {
+  agentRecord,
+  type BridgeRecord,
+  encodeRecord,
+  eventRecord,
+  factId,
+  familyOf,
+} from '../../src/core/record.ts';
 import { recordSchemas } from '../../src/core/record-schema.ts';
 import { sampleRecords } from '../../src/core/sample-records.ts';
 import { emptyWatch, observe, type Watch } from '../../src/core/watch.ts';
@@ -16,6 +24,7 @@ import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { loadScenario, scenarioNames } from '../../src/emulators/imds/scenario.ts';
 import { lengthMsMaxOf } from '../../src/emulators/imds/script.ts';
 import { completeVm, scaleSetVms } from '../../src/emulators/imds/vm.ts';
+import { approvalOf, hookOf, impactOf, rebootImpact, sampleDeeds } from '../support/deeds.ts';
 import { fixtureNames, fixtureText, goodDocument } from '../support/documents.ts';
 import { sampleAgentRecord, sampleRecord } from '../support/records.ts';
 import { startAgent } from '../support/running-agent.ts';
@@ -37,6 +46,9 @@ const record = validatorOf('record.v1.schema.json');
 const families: Readonly<Record<string, ValidateFunction>> = {
   'urn:scheduled-events-bridge:event:v1': validatorOf('event.v1.schema.json'),
   'urn:scheduled-events-bridge:agent:v1': validatorOf('agent.v1.schema.json'),
+  'urn:scheduled-events-bridge:approval:v1': validatorOf('approval.v1.schema.json'),
+  'urn:scheduled-events-bridge:hook:v1': validatorOf('hook.v1.schema.json'),
+  'urn:scheduled-events-bridge:impact:v1': validatorOf('impact.v1.schema.json'),
 };
 
 /** What a schema finds wrong with a value. */
@@ -130,9 +142,9 @@ describe('the files in docs/schema', () => {
 
   it('are named by the dataschema of the records', () => {
     const ids = Object.values(recordSchemas()).map(({ $id }) => $id);
-    const named = [sampleRecord(), sampleAgentRecord()].map(({ dataschema }) => dataschema);
+    const named = [sampleRecord(), sampleAgentRecord(), ...sampleDeeds()].map(({ dataschema }) => dataschema);
     expect(named.filter((urn) => !ids.includes(urn))).toEqual([]);
-    expect(Object.keys(families).toSorted()).toEqual(named.toSorted());
+    expect(Object.keys(families).toSorted()).toEqual([...new Set(named)].toSorted());
   });
 });
 
@@ -172,6 +184,10 @@ describe('the published schemas take', () => {
     for (const each of [...sampleRecords(), sampleRecord(), test]) expectValid(each);
   });
 
+  it('everything that an agent may say of an approval, a hook and an impact', () => {
+    for (const each of [...sampleDeeds(), ...variedDeeds()]) expectValid(each);
+  });
+
   it('what they do not know, because readers must ignore it', () => {
     const good = sampleRecord();
     expectValid({
@@ -181,6 +197,41 @@ describe('the published schemas take', () => {
     } as BridgeRecord);
   });
 });
+
+/** A record for each word that the closed lists of deeds have; the compiler notices one that is missing. */
+function variedDeeds(): readonly BridgeRecord[] {
+  const words = <Word extends string>(list: Readonly<Record<Word, 0>>) => Object.keys(list) as Word[];
+  return [
+    ...words<ApprovalReason>({
+      ...{ rule: 0, person: 0, 'no-rule': 0, never: 0, shared: 0, 'terminates-others': 0 },
+      ...{ 'prepare-failed': 0, 'refused-by-imds': 0, 'too-late': 0, gone: 0 },
+    }).map((reason) => approvalOf({ reason })),
+    ...words<ApprovalData['decision']>({ approved: 0, refused: 0, failed: 0 }).map((decision) =>
+      approvalOf({ decision, answer: { status: null, attempts: 4 } }),
+    ),
+    ...words<NonNullable<ApprovalData['elected']>>({ alone: 0, first: 0, second: 0, person: 0 }).map(
+      (elected) => approvalOf({ elected }),
+    ),
+    ...words<HookOutcome>({
+      ...{
+        started: 0,
+        succeeded: 0,
+        failed: 0,
+        'timed-out': 0,
+        interrupted: 0,
+        unknown: 0,
+        'not-started': 0,
+      },
+    }).map((outcome) => hookOf({ outcome, exitCode: null, durationMs: null, output: null, startedAt: null })),
+    ...words<ImpactData['kind']>({ none: 0, pause: 0, reboot: 0, unknown: 0 }).map((kind) =>
+      impactOf({ kind, measured: null, pauses: [], advertisedSeconds: null }),
+    ),
+    rebootImpact({ moved: { temporaryDisk: 'unknown', faultDomain: { before: null, after: null } } }),
+    ...[approvalOf({}, nobody), hookOf({}, nobody), impactOf({}, nobody)],
+  ];
+}
+
+const nobody = { ...stamp, observer: unknownObserver };
 
 type Tree = Record<string, unknown>;
 
@@ -213,6 +264,34 @@ const eventPaths = [
   ...Object.keys(sampleRecord().data.observer).map((name) => `data.observer.${name}`),
   ...['data.document.incarnation', 'data.document.apiVersion', 'data.clock.bootId', 'data.clock.pollGapMs'],
   ...['data.agent.version', 'data.agent.instanceId', 'data.agent.sequence'],
+];
+
+/** What no deed may say, each with the record in which it does. */
+const wrongDeeds: readonly (readonly [deed: BridgeRecord, path: string, value: unknown])[] = [
+  [approvalOf(), 'data.decision', 'maybe'],
+  [approvalOf(), 'data.reason', 'mood'],
+  [approvalOf(), 'data.rule.place', 0],
+  [approvalOf(), 'data.rule.action', 'always'],
+  [approvalOf(), 'data.actor.kind', undefined],
+  [approvalOf(), 'data.elected', 'third'],
+  [approvalOf(), 'data.answer.attempts', -1],
+  [approvalOf(), 'data.undelivered', [1]],
+  [approvalOf(), 'data.event.eventId', ''],
+  [hookOf(), 'data.phase', 'during'],
+  [hookOf(), 'data.outcome', 'done'],
+  [hookOf(), 'data.exitCode', 1.5],
+  [hookOf(), 'data.durationMs', -1],
+  [hookOf(), 'data.startedAt', 'yesterday'],
+  [hookOf(), 'data.ending', 'started'],
+  [impactOf(), 'data.kind', 'crash'],
+  [impactOf(), 'data.measured.upperMs', undefined],
+  [impactOf(), 'data.measured.lowerMs', -1],
+  [impactOf(), 'data.window.from', null],
+  [impactOf(), 'data.pauses.0.at', undefined],
+  [impactOf(), 'data.moved.temporaryDisk', 'lost'],
+  [rebootImpact(), 'data.reboot.bootIdAfter', undefined],
+  [hookOf(), 'type', 'io.github.scheduled-events-bridge.approval.v1'],
+  [hookOf(), 'dataschema', 'urn:scheduled-events-bridge:approval:v1'],
 ];
 
 describe('the published schemas refuse', () => {
@@ -266,6 +345,22 @@ describe('the published schemas refuse', () => {
       const test = agentRecord('test', storyBeginsAt, { test: true, sink: 'ops' }, stamp);
       expect(faultsIn(record, test)).toEqual([]);
       expect(faultsIn(record, changed(test, path, undefined))).not.toEqual([]);
+    },
+  );
+
+  it.each(sampleDeeds().map((deed, index) => [index, familyOf(deed.type), deed] as const))(
+    'deed %i, of family %s, without any of what it says',
+    (_, _type, deed) => {
+      for (const path of Object.keys(deed.data as object)) {
+        expect(faultsIn(record, changed(deed, `data.${path}`, undefined)), path).not.toEqual([]);
+      }
+    },
+  );
+
+  it.each(wrongDeeds.map(([deed, ...wrong]) => [familyOf(deed.type), ...wrong, deed] as const))(
+    'a record of family %s whose %s is %j',
+    (_, path, value, deed) => {
+      expect(faultsIn(record, changed(deed, path, value))).not.toEqual([]);
     },
   );
 

@@ -112,10 +112,10 @@ export const sampleDeeds = (): readonly BridgeRecord[] => [
     decision: 'refused',
     reason: 'prepare-failed',
     rule: { place: 1, action: 'afterHooks' },
-    elected: 'second',
+    elected: null,
     answer: null,
-    undelivered: ['fleet', 'hook'],
   }),
+  approvalOf({ elected: 'second', undelivered: ['fleet', 'hook'] }),
   approvalOf({
     decision: 'failed',
     reason: 'refused-by-imds',

@@ -178,5 +178,5 @@ function unheardOf(data: unknown): string | null {
     .filter((name) => name !== null);
   return names.length === 0
     ? null
-    : `Nobody waited longer for these sinks, which did not have the event's records yet: ${listText(names).replace(/VMs$/, 'sinks')}.`;
+    : `The approval waited no longer for these sinks, which did not have the event's records yet: ${listText(names).replace(/VMs$/, 'sinks')}.`;
 }

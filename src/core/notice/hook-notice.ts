@@ -67,7 +67,7 @@ const stateOf = ({ outcome }: ReportedHook): State =>
 
 function howText({ outcome, name, length, deed: { data } }: ReportedHook): string {
   const after = length === null ? '' : ` after ${length}`;
-  if (outcome === 'succeeded') return `${name}${after}`;
+  if (outcome === 'succeeded') return `${name}${length === null ? '' : ` took ${length}`}`;
   if (outcome === 'timed-out') return `${name} was ended${after}`;
   if (outcome !== 'failed') return name;
   const [exitCode, signal] = [numberAt(data, 'exitCode'), wordsAt(data, 'signal')];

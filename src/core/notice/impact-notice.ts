@@ -71,8 +71,8 @@ function headlineOf({ deed, advertisedSeconds, moved }: ReportedImpact, stateTex
       : `${lengthText(advertisedSeconds)} were announced`;
   const place = moved === null ? '' : ', moved to another host';
   // The announced length stands once: behind what was measured.
-  const type = deed.details.eventType ?? 'an event of unknown type';
-  return `${stateText}: ${deed.vmText}, by ${type}${place}; ${announced}`;
+  const type = deed.details.eventType ?? 'an event';
+  return `${stateText}: ${deed.vmText} during ${type}${place}; ${announced}`;
 }
 
 function factsOf({ deed, measured, advertisedSeconds, moved }: ReportedImpact): readonly NoticeFact[] {
