@@ -41,6 +41,11 @@ export const registry: readonly RegisteredCommand[] = [
     async () => (await import('./current.ts')).current,
   ),
   line(
+    'discover',
+    'Finds the metadata service of a VM outside a virtual network, by DHCP option 245.',
+    async () => (await import('./discover.ts')).discover,
+  ),
+  line(
     'outbox list',
     'Lists the deliveries that wait, rest or died, oldest first.',
     async () => (await import('./outbox-list.ts')).outboxList,
