@@ -15,6 +15,7 @@ import { openLog, type SqliteLog } from './sqlite-log.ts';
 import { pruneSlices } from './sqlite-prune.ts';
 import type {
   AppendResult,
+  Lease,
   SignHead,
   StreamHead,
   StreamPosition,
@@ -74,9 +75,15 @@ export function openSqliteTrail(path: string, options: SqliteTrailOptions = {}):
     },
     rebuild: () => guarded(() => rebuildProjections(database, log)),
     check: () => guarded(() => checkProjections(database, log)),
+    lead: async () => ({ status: 'leading', lease: lastingLease() }),
     [Symbol.asyncDispose]: async () => database.close(),
   };
 }
+
+const lastingLease = (): Lease => ({
+  lost: new AbortController().signal,
+  [Symbol.asyncDispose]: async () => undefined,
+});
 
 /** Signs heads that nobody signed: of a trail that was kept without a key, or by a version that knew none. */
 function signUnsigned(database: DatabaseSync, log: SqliteLog, sign: SignHead): void {

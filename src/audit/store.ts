@@ -93,6 +93,18 @@ export type PruneResult =
 
 export type JournalResult = { readonly status: 'written' } | Unavailable;
 
+/** Being the one of several who does something, until it is disposed of or lost. */
+export interface Lease extends AsyncDisposable {
+  /** Aborts when it is lost: somebody else may have it by then. */
+  readonly lost: AbortSignal;
+}
+
+export type LeadResult =
+  | { readonly status: 'leading'; readonly lease: Lease }
+  /** Somebody else has it now. */
+  | { readonly status: 'following' }
+  | Unavailable;
+
 /**
  * Signs a tree's head: the whole signed note (https://c2sp.org/tlog-checkpoint).
  * @param origin the stream's name
@@ -170,6 +182,12 @@ export interface TrailStore extends AsyncDisposable {
   rebuild(): Promise<ProjectionCheck | Unavailable>;
   /** Compares the projections with what the entries give, and changes nothing. */
   check(): Promise<ProjectionCheck | Unavailable>;
+  /**
+   * Takes the lead in what only one of those who share the trail may do; whoever dies with it loses it within a minute.
+   * A trail that is not shared has one writer, who leads in everything.
+   * @param name of what is done
+   */
+  lead(name: string): Promise<LeadResult>;
 }
 
 /** One entry as it is kept. */

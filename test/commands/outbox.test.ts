@@ -134,7 +134,7 @@ it('leaves alone the file of an agent of another version', async () => {
   for (const words of [['list'], ['retry', '--all'], ['discard', '--all'], ['show', agent.first]]) {
     const { exitCode, stderr } = await agent.seb(...words);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('of another version of the agent');
+    expect(stderr).toContain('of another version of the program');
   }
   other.exec('PRAGMA user_version = 2');
   expect(await agent.rows()).toHaveLength(4);

@@ -26,6 +26,7 @@ GRANT EXECUTE ON FUNCTION seb.key(text) TO seb_reader, seb_writer, seb_pruner;
 GRANT INSERT ON seb.stream, seb.entry, seb.checkpoint, seb.trail TO seb_writer;
 GRANT UPDATE (size, last_seq, last_enqueued_ms, range, note) ON seb.stream TO seb_writer;
 GRANT INSERT, UPDATE, DELETE ON ${tables(projectionTables)} TO seb_writer;
+GRANT UPDATE (rules) ON seb.projected TO seb_writer;
 
 -- Beside seb_writer, for seb audit prune only: may drop bodies, and nothing else.
 GRANT UPDATE (body) ON seb.entry TO seb_pruner;
@@ -53,3 +54,5 @@ COMMIT;
 export const schemaLock = '1397047924, 1';
 /** Held while projections and journal are written. */
 export const writingLock = '1397047924, 2';
+/** With the hash of its name: held by whoever leads in something. */
+export const leaseLock = '1397047925';

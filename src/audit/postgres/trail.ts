@@ -2,7 +2,7 @@
 import type { JournalFact } from '../../core/journal.ts';
 import { positionOf } from '../growth.ts';
 import { entryFrom } from '../log-rows.ts';
-import type { AppendResult, SignHead, TrailOptions, TrailStore, Unavailable } from '../store.ts';
+import type { AppendResult, LeadResult, SignHead, TrailOptions, TrailStore, Unavailable } from '../store.ts';
 import {
   type Ask,
   type Database,
@@ -12,10 +12,11 @@ import {
   type Waits,
 } from './database.ts';
 import { failureOf } from './failure.ts';
+import { takeLease } from './lease.ts';
 import { currentTrail, entryColumns, headOf, headsOf, signUnsigned, tailOf } from './log.ts';
 import { prepareTables } from './prepare.ts';
 import { pruneSlices } from './prune.ts';
-import { checkProjections, rebuildProjections } from './rebuild.ts';
+import { bringProjections, checkProjections, rebuildProjections } from './rebuild.ts';
 import { unusable } from './unusable.ts';
 import {
   append,
@@ -50,6 +51,7 @@ export async function openPostgresTrail(
   const prepare = async (): Promise<void> => {
     if (prepared) return;
     await prepareTables(database);
+    await bringProjections(database, lockWriting);
     if (sign !== null) await database.transact((ask) => signFirst(ask, sign));
     prepared = true;
   };
@@ -66,7 +68,10 @@ export async function openPostgresTrail(
       await prepare();
       return await work();
     });
-  return storeOf(database, { sign, now }, ready);
+  const { waits } = options;
+  return storeOf(database, { sign, now }, ready, (name) =>
+    takeLease(settings, name, waits === undefined ? {} : { waits }),
+  );
 }
 
 async function signFirst(ask: Ask, sign: SignHead): Promise<void> {
@@ -84,7 +89,12 @@ async function opening<Opened>(open: () => Promise<Opened>): Promise<Opened> {
 
 type Ready = <Result>(work: () => Promise<Result>) => Promise<Result | Unavailable>;
 
-function storeOf(database: Database, writing: Writing, ready: Ready): TrailStore {
+function storeOf(
+  database: Database,
+  writing: Writing,
+  ready: Ready,
+  lead: (name: string) => Promise<LeadResult>,
+): TrailStore {
   const within = <Result>(work: (ask: Ask) => Promise<Result>): Promise<Result | Unavailable> =>
     ready(() => database.transact(work));
   const facts = (ask: Ask, given: readonly JournalFact[]): Promise<void> => writeFacts(writing, ask, given);
@@ -114,6 +124,7 @@ function storeOf(database: Database, writing: Writing, ready: Ready): TrailStore
     prune: (before) => pruneSlices(within, before, { lock: lockWriting, facts }),
     rebuild: () => ready(() => rebuildProjections(database, lockWriting)),
     check: () => ready(() => checkProjections(database)),
+    lead: (name) => ready(() => lead(name)),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
 }

@@ -1,4 +1,5 @@
 // What an outbox is opened with, and how it stands.
+import type { DatabaseSync } from 'node:sqlite';
 import type { Clock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
 import type { Route } from './draft.ts';
@@ -11,6 +12,8 @@ export interface OutboxOptions {
   readonly limits: OutboxLimits;
   readonly clock: Clock;
   readonly log: Log;
+  /** Makes in each newly opened file what its owner keeps there beside the queue. */
+  readonly prepare?: (database: DatabaseSync) => void;
 }
 
 /** How the outbox itself stands. */

@@ -23,7 +23,7 @@ import {
   wakeSuspendedSinks,
 } from './queue.ts';
 import { suspendedSinks } from './rest.ts';
-import { makeRoom, prune } from './retention.ts';
+import { fullMessage, makeRoom, prune } from './retention.ts';
 import { listMeta, putMeta, putNotes, readMeta, type StoredDelivery } from './rows.ts';
 import { openSinkMemories, pruneMemories, type SinkMemories } from './sink-memory.ts';
 import { usedBytes } from './storage.ts';
@@ -33,13 +33,6 @@ export type { OutboxHealth, OutboxOptions } from './options.ts';
 
 /** The name of the file in the state directory. */
 export const outboxFile = 'outbox.db';
-
-// A record and a half, and for each sink a row with its share of three indexes.
-const rowBytes = 4096;
-// Every tree of the file may need a new page for one commit, and the watch several.
-const headroomBytes = 64 * 1024;
-const fullMessage =
-  'the outbox is full: the oldest deliveries gave way; look at the sinks that do not take theirs';
 
 /** Owns the queue on disk. Faults of the disk are values; what could not be settled yet is kept in memory. */
 export class Outbox implements Disposable {
@@ -190,6 +183,16 @@ export class Outbox implements Disposable {
     return this.#storage.read((database) => sinksWithout(database, eventPart, sinks));
   }
 
+  /** Asks the file what only its owner wants to know. @param question only reads */
+  ask<Answer>(question: (database: DatabaseSync) => Answer): Stored<Answer> {
+    return this.#storage.read(question);
+  }
+
+  /** Changes what the owner of the file keeps in it, whole or not at all. */
+  change<Result>(work: (database: DatabaseSync) => Result): Stored<Result> {
+    return this.#storage.write((database) => transaction(database, () => work(database)));
+  }
+
   /** What one sink has to know beyond the end of the process. */
   memoryOf(sink: string): SinkMemory {
     return this.#memories.of(sink);
@@ -225,6 +228,7 @@ export class Outbox implements Disposable {
   #prepare(database: DatabaseSync): void {
     const now = this.#options.clock.now();
     const names = this.#options.routes.map(({ name }) => name);
+    this.#options.prepare?.(database);
     retireRemovedSinks(database, names, now);
     if (!this.#begun) wakeSuspendedSinks(database, now);
     this.#begun = true;
@@ -232,11 +236,7 @@ export class Outbox implements Disposable {
 
   #keepWithinLimits(database: DatabaseSync, drafts: number): void {
     const { limits, routes, log } = this.#options;
-    const { dead, pending } = makeRoom(
-      database,
-      limits,
-      headroomBytes + drafts * (1 + routes.length) * rowBytes,
-    );
+    const { dead, pending } = makeRoom(database, limits, { drafts, sinks: routes.length });
     if (dead + pending === 0) return;
     this.#discarded += dead + pending;
     log.error({ dead, pending, sizeMax: limits.sizeMax }, fullMessage);

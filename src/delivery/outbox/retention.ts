@@ -7,10 +7,11 @@ export interface OutboxLimits {
   readonly sizeMax: number;
   readonly keepDeliveredMs: number;
   readonly keepDeadMs: number;
+  /** How long facts are remembered, so that one that comes back is told apart from one said twice; 7 days unless given. */
+  readonly keepSaidMs?: number;
 }
 
-/** Facts are remembered for so long, so that one that comes back is told apart from one said twice. */
-const saidMs = 7 * 24 * 3_600_000;
+const saidMsUsual = 7 * 24 * 3_600_000;
 // Small, so that a full outbox gives up no more than it must.
 const rowsAtOnce = 20;
 
@@ -25,7 +26,7 @@ export function prune(database: DatabaseSync, limits: OutboxLimits, now: number)
     settledBefore('discarded', now - limits.keepDeliveredMs);
     settledBefore('superseded', now - limits.keepDeliveredMs);
     settledBefore('dead', now - limits.keepDeadMs);
-    statement(database, 'DELETE FROM said WHERE said_at < ?').run(now - saidMs);
+    statement(database, 'DELETE FROM said WHERE said_at < ?').run(now - (limits.keepSaidMs ?? saidMsUsual));
     dropBareRecords(database, now - limits.keepDeliveredMs);
   });
 }
@@ -38,11 +39,25 @@ export interface Discarded {
   readonly pending: number;
 }
 
+/** What the log says when pending deliveries gave way. */
+export const fullMessage =
+  'the outbox is full: the oldest deliveries gave way; look at the sinks that do not take theirs';
+
+// A record and a half, and for each sink a row with its share of three indexes.
+const rowBytes = 4096;
+// Every tree of the file may need a new page for one commit, and the watch several.
+const headroomBytes = 64 * 1024;
+
 /**
- * Makes room for `bytes` more under the hard cap: settled deliveries go first, then dead ones, then what the agent
+ * Makes room for what is to be committed under the hard cap: settled deliveries go first, then dead ones, then what the agent
  * said about itself, then the oldest events. What is about to be committed is not touched.
  */
-export function makeRoom(database: DatabaseSync, limits: OutboxLimits, bytes: number): Discarded {
+export function makeRoom(
+  database: DatabaseSync,
+  limits: OutboxLimits,
+  { drafts, sinks }: { readonly drafts: number; readonly sinks: number },
+): Discarded {
+  const bytes = headroomBytes + drafts * (1 + sinks) * rowBytes;
   let dead = 0;
   let pending = 0;
   const steps: readonly { readonly where: string; readonly count: (rows: number) => void }[] = [
