@@ -5,7 +5,9 @@ import { hookNotice } from './notice/hook-notice.ts';
 import { impactNotice } from './notice/impact-notice.ts';
 import { otherNotice, testNotice } from './notice/other-notice.ts';
 import { child, type ReportedRecord, wordsAt } from './notice/reported.ts';
+import { silenceNotice } from './notice/silence-notice.ts';
 import { readTime } from './notice/time-text.ts';
+import { waveNotice } from './notice/wave-notice.ts';
 import type { BridgeRecord } from './record.ts';
 
 /**
@@ -35,6 +37,8 @@ export interface NoticeFact {
   readonly at?: number;
   /** Where the fact's value leads, such as the VM in the portal. */
   readonly link?: string;
+  /** A list that is worth more room than other facts have. */
+  readonly long?: true;
 }
 
 /** A message, before it is given the form of one chat. Every text is plain and unescaped. */
@@ -70,6 +74,8 @@ const makers: ReadonlyMap<string, (record: ReportedRecord) => Notice> = new Map(
   ['approval', approvalNotice],
   ['hook', hookNotice],
   ['impact', impactNotice],
+  ['fleet.wave', waveNotice],
+  ['fleet.silence', silenceNotice],
   ['agent.test', testNotice],
 ]);
 

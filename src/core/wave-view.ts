@@ -21,8 +21,10 @@ export interface WaveVm {
 export interface WaveEventView {
   readonly eventId: string;
   readonly state: WaveState;
-  /** Its end, or that it ran at all, is inferred and in doubt. */
+  /** How it ended; `missed-start`: nobody saw it run. Null while it is open. */
   readonly outcome: EventSummary['outcome'];
+  /** Azure did not say how it ended. */
+  readonly inferred: boolean;
   readonly notBefore: string | null;
   readonly durationSeconds: number | null;
   readonly startedAt: string | null;
@@ -137,9 +139,10 @@ const byName = (one: string, other: string): number => collator.compare(one, oth
 function eventView({ vms }: Wave, { event, summary }: StandingEvent): WaveEventView {
   const known = new Map(Object.entries(vms));
   const own = event.vms.flatMap((key) => known.get(key) ?? []);
-  const { status, outcome, notBefore, durationSeconds, startedAt, endedAt } = summary;
+  const { status, outcome, outcomeInferred: inferred, notBefore, durationSeconds } = summary;
+  const { startedAt, endedAt } = summary;
   return {
-    ...{ eventId: event.eventId, state: status, outcome, notBefore, durationSeconds },
+    ...{ eventId: event.eventId, state: status, outcome, inferred, notBefore, durationSeconds },
     startedAt: startedAt === null ? null : timeOf(startedAt),
     endedAt: endedAt === null ? null : timeOf(endedAt),
     vms: own.map(({ name }) => name).sort(byName),

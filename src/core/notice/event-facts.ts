@@ -3,25 +3,27 @@
 import type { NoticeFact } from '../notice.ts';
 import { changedFields, listText } from './event-changes.ts';
 import { endWord } from './event-headline.ts';
+import { fleetPlaceFacts, fleetVmFacts } from './fleet-facts.ts';
 import { impactOf } from './impact.ts';
 import { isOnsetKnown, isUnderWay, type ReportedEvent, vmsOf } from './reported.ts';
+import type { ReportedFleet } from './reported-fleet.ts';
 import { lengthText, utcText } from './time-text.ts';
 import { factOf, placeFacts, timeFact, vmFact } from './vm-facts.ts';
 
 type Facts = readonly NoticeFact[];
 
-/** The facts about an event, and about the VM that saw it. */
-export function eventFacts(event: ReportedEvent): Facts {
+/** The facts about an event, and about the VM that saw it, or about all that it names. */
+export function eventFacts(event: ReportedEvent, fleet: ReportedFleet | null): Facts {
   const { eventType, durationSeconds, eventSource } = event.details;
   return [
-    ...subjectFacts(event),
+    ...(fleet === null ? subjectFacts(event) : fleetVmFacts(fleet, event.details.resources)),
     ...factOf('Changed', changesOf(event)),
     ...factOf('Impact', impactOf(eventType, durationSeconds).full),
     ...timeFacts(event),
-    ...factOf('Started by', startedBy(eventSource)),
+    ...factOf('Started by', startedByText(eventSource)),
     ...factOf('Approval', approvalOf(event)),
     ...factOf('Notice given', noticeGiven(event)),
-    ...placeFacts(event.vm),
+    ...(fleet === null ? placeFacts(event.vm) : fleetPlaceFacts(fleet)),
   ];
 }
 
@@ -74,7 +76,8 @@ function seenFor(event: ReportedEvent): string | null {
   return isOnsetKnown(event) ? `About ${length}` : `At least ${length}`;
 }
 
-function startedBy(eventSource: string | null): string {
+/** Who Azure says is behind an event. */
+export function startedByText(eventSource: string | null): string {
   const source = eventSource?.toLowerCase();
   if (source === 'platform') return 'Azure platform';
   if (source === 'user') return 'A user';

@@ -1,6 +1,7 @@
 // The sentences that end a notice about an event: what is inferred, what is not known, what not to misread.
 import { impactOf } from './impact.ts';
 import { isOnsetKnown, isUnderWay, type ReportedEvent } from './reported.ts';
+import type { ReportedFleet } from './reported-fleet.ts';
 
 const inferences: ReadonlyMap<string | null, string> = new Map([
   [
@@ -18,8 +19,9 @@ const inferences: ReadonlyMap<string | null, string> = new Map([
 ]);
 
 /** Sentences, in the order in which they matter. */
-export function eventRemarks(event: ReportedEvent): readonly string[] {
-  return [inferenceOf(event), ongoingOf(event), onsetOf(event), witnessOf(event), typeOf(event)].filter(
+export function eventRemarks(event: ReportedEvent, fleet: ReportedFleet | null): readonly string[] {
+  const witness = fleet === null ? witnessOf(event) : null;
+  return [inferenceOf(event), ongoingOf(event), onsetOf(event), witness, typeOf(event)].filter(
     (remark) => remark !== null,
   );
 }

@@ -2,6 +2,7 @@
 
 import type { Outcome } from '../../core/delivery.ts';
 import { plainText, shortened } from '../../core/notice/plain-text.ts';
+import { newsOfRecord } from '../../core/notice/wave-notice.ts';
 import { type Notice, type NoticeState, noticeOf } from '../../core/notice.ts';
 import type { BridgeRecord } from '../../core/record.ts';
 import type { CheckResult, OutgoingRecord } from '../sink.ts';
@@ -26,6 +27,8 @@ export interface SlackDesk {
 interface Phase {
   readonly record: BridgeRecord;
   readonly notice: Notice;
+  /** What of it is worth a reply: names to remember it by. */
+  readonly news: readonly string[];
   readonly mention: string | null;
   /** For an operator or another program to find the message by. */
   readonly metadata: object;
@@ -43,7 +46,8 @@ export async function postAsBot({ record }: OutgoingRecord, desk: SlackDesk): Pr
   const notice = noticeOf(record);
   const { id, correlationid } = record;
   const metadata = { event_type: 'azure_vm_maintenance', event_payload: { id, correlationid } };
-  const phase: Phase = { record, notice, mention: desk.mentionOf(record), metadata };
+  const news = newsOfRecord(record);
+  const phase: Phase = { record, notice, news, mention: desk.mentionOf(record), metadata };
   const place = places[notice.state];
   if (place === 'alone') return await postAlone(phase, desk);
   let thread = desk.threads.recall(correlationid);
@@ -97,9 +101,9 @@ async function begin(phase: Phase, desk: SlackDesk, before: readonly string[]): 
   if (!verdict.ok) return verdict.outcome;
   const { channel, ts } = verdict.result;
   if (channel === undefined || ts === undefined) return { status: 'rejected', reason: 'unexpected-answer' };
-  const { id, correlationid } = phase.record;
+  const { correlationid } = phase.record;
   const shown = shownOf(phase.record);
-  const said = [...before, id];
+  const said = [...before, ...phase.news];
   desk.threads.remember(correlationid, { asked: desk.channel, channel, ts, shown, said });
   return delivered;
 }
@@ -127,14 +131,15 @@ async function update(phase: Phase, thread: SlackThread, desk: SlackDesk): Promi
 }
 
 async function reply(phase: Phase, thread: SlackThread, desk: SlackDesk): Promise<Step> {
-  const { record, notice, mention, metadata } = phase;
-  if (thread.said.includes(record.id)) return { ok: true, thread };
+  const { record, news, notice, mention, metadata } = phase;
+  // What is not worth a word of its own stands in the message.
+  if (news.every((each) => thread.said.includes(each))) return { ok: true, thread };
   const { channel, ts } = thread;
   const text = slackReplyOf(notice, mention);
   const body = { channel, thread_ts: ts, text, unfurl_links: false, unfurl_media: false, metadata };
   const verdict = await desk.call('chat.postMessage', body);
   if (!verdict.ok) return refused(verdict);
-  const said = [...thread.said, record.id];
+  const said = [...new Set([...thread.said, ...news])];
   return { ok: true, thread: desk.threads.remember(record.correlationid, { ...thread, said }) };
 }
 

@@ -52,6 +52,7 @@ const headlineLengthMax = 1_000;
 const fallbackLengthMax = 300;
 const titleLengthMax = 80;
 const valueLengthMax = 300;
+const listLengthMax = 1_200;
 const fieldsMax = 20;
 const fieldsOfSectionMax = 10;
 const fieldsLengthMax = 5_000;
@@ -122,8 +123,8 @@ const sectionsOf = (fields: readonly SlackMrkdwn[]): SlackBlock[] =>
 const fieldOf = (fact: NoticeFact): string =>
   `*${mrkdwnText(fact.title, titleLengthMax) || nothing}*\n${valueText(fact)}`;
 
-function valueText({ value, at, link }: NoticeFact): string {
-  const text = mrkdwnText(value, valueLengthMax) || nothing;
+function valueText({ value, at, link, long }: NoticeFact): string {
+  const text = mrkdwnText(value, long ? listLengthMax : valueLengthMax) || nothing;
   if (link !== undefined && text !== nothing) return linkText(link, value, valueLengthMax);
   const utc = at === undefined ? null : utcOf(at);
   return at === undefined || utc === null ? text : `${dateText(at, utc)} (your time)\n${text}`;

@@ -12,7 +12,7 @@ export interface SlackThread {
   readonly ts: string;
   /** The record that the message shows. */
   readonly shown: Shown;
-  /** Ids of the records that were said, by the message itself or by a reply; the latest last. */
+  /** Ids of the records that were said, and news of waves, by the message itself or by a reply; the latest last. */
   readonly said: readonly string[];
 }
 
