@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { PreviousValues } from './diff.ts';
 import type { ScheduledEvent } from './document.ts';
+import { fleetPartSchema } from './fleet-part-schema.ts';
 import type { Observer } from './observer.ts';
 import type { AgentStamp, EventData } from './record.ts';
 import type { Timeline } from './watch.ts';
@@ -134,4 +135,7 @@ export const eventDataSchema = z.looseObject({
     })
     .describe('How closely the observer was watching.'),
   agent: agentStampSchema,
+  fleet: fleetPartSchema
+    .exactOptional()
+    .describe('Only where a consumer says the fact once for the whole fleet: every VM that it is about.'),
 }) satisfies z.ZodType<EventData>;

@@ -2,8 +2,9 @@
 import * as z from 'zod';
 import { agentDataSchemas } from './agent-data-schema.ts';
 import { approvalDataSchema, hookDataSchema, impactDataSchema } from './deed-data-schema.ts';
-import { eventDataSchema, timeSchema } from './event-data-schema.ts';
-import type { BridgeRecord } from './record.ts';
+import { envelopeSchema } from './envelope-schema.ts';
+import { eventDataSchema } from './event-data-schema.ts';
+import { fleetDataSchemas } from './fleet-data-schema.ts';
 
 /** A JSON Schema. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -11,34 +12,6 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 const draft = 'https://json-schema.org/draft/2020-12/schema';
 const typePrefix = 'io.github.scheduled-events-bridge';
 const idOf = (name: string): string => `urn:scheduled-events-bridge:${name}:v1`;
-
-/** The attributes; `data` is the business of the type. */
-const envelope = z.looseObject({
-  specversion: z.literal('1.0'),
-  id: z
-    .string()
-    .regex(/^[^.]{1,128}$/)
-    .describe('Names the fact: the same for every VM that sees it, and however often it is sent.'),
-  source: z
-    .string()
-    .regex(/^urn:uuid:\S+$/)
-    .describe('Names the witness: the VM, by its unique id. `source` and `id` together are unique.'),
-  type: z.string().describe('What happened. The version at its end rises with changes that break readers.'),
-  subject: z.string().exactOptional().describe('The resource id of the VM, or its name.'),
-  time: timeSchema.describe('When the agent saw it.'),
-  datacontenttype: z.literal('application/json'),
-  dataschema: z.string().describe('The `$id` of the schema of `data`.'),
-  correlationid: z.string().min(1).describe('The event, in lower case: the same for all of its records.'),
-  partitionkey: z.string().min(1).describe('Records with the same key keep their order.'),
-  sequence: z
-    .string()
-    .regex(/^\d{20}$/)
-    .describe('`data.agent.sequence` in 20 digits, so that it sorts as text.'),
-  severitytext: z.enum(['INFO', 'WARN', 'ERROR']),
-  severitynumber: z
-    .union([z.literal(9), z.literal(13), z.literal(17)])
-    .describe('As OpenTelemetry numbers it.'),
-}) satisfies z.ZodType<Omit<BridgeRecord, 'data'>>;
 
 /** A family of records: what `data` of its types is. */
 interface Family {
@@ -61,6 +34,7 @@ const familiesOfRecords = (): Readonly<Record<string, Family>> => ({
   approval: deedFamily('approval', approvalDataSchema, 'Whether an agent let an event start, and why.'),
   hook: deedFamily('hook', hookDataSchema, 'A program that prepares a VM for an event, or brings it back.'),
   impact: deedFamily('impact', impactDataSchema, 'What one VM felt of an event, as its agent measured it.'),
+  fleet: severalFamily('fleet', fleetDataSchemas, 'What a consumer itself says of the whole fleet.'),
 });
 
 function eventFamily(): Family {
@@ -113,7 +87,7 @@ const recordSchema = (families: Readonly<Record<string, Family>>): JsonSchema =>
   $id: idOf('record'),
   title: 'Record of Scheduled Events Bridge',
   description: 'A CloudEvent 1.0 in JSON. Readers must ignore attributes that they do not know.',
-  ...withData(bodyOf(envelope)),
+  ...withData(bodyOf(envelopeSchema)),
   oneOf: Object.values(families).flatMap(({ kinds }) => kinds),
   $defs: Object.fromEntries(Object.entries(families).map(([name, { schema }]) => [name, schema])),
 });

@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { schemaFiles } from '../../scripts/docs.ts';
 import type { ApprovalData, ApprovalReason, HookOutcome, ImpactData } from '../../src/core/deed.ts';
 import { readDocument, type ScheduledEvent } from '../../src/core/document.ts';
+import type { FleetFact, FleetVm, Speaker } from '../../src/core/fleet-fact.ts';
+import { fleetRecord, silenceRecord, waveRecord } from '../../src/core/fleet-record.ts';
 import { unknownObserver } from '../../src/core/observer.ts';
 import {
   agentRecord,
@@ -20,13 +22,14 @@ import {
 import { recordSchemas } from '../../src/core/record-schema.ts';
 import { sampleRecords } from '../../src/core/sample-records.ts';
 import { emptyWatch, observe, type Watch } from '../../src/core/watch.ts';
+import { foldWave, type Wave } from '../../src/core/wave.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { loadScenario, scenarioNames } from '../../src/emulators/imds/scenario.ts';
 import { lengthMsMaxOf } from '../../src/emulators/imds/script.ts';
 import { completeVm, scaleSetVms } from '../../src/emulators/imds/vm.ts';
-import { approvalOf, hookOf, impactOf, rebootImpact, sampleDeeds } from '../support/deeds.ts';
+import { approvalOf, hookOf, impactOf, rebootImpact, sampleDeeds } from '../support/deed-records.ts';
 import { fixtureNames, fixtureText, goodDocument } from '../support/documents.ts';
-import { sampleAgentRecord, sampleRecord } from '../support/records.ts';
+import { sampleAgentRecord, sampleLife, sampleRecord } from '../support/records.ts';
 import { startAgent } from '../support/running-agent.ts';
 import { projectRoot } from '../support/source-files.ts';
 import { provenance, stamp, storyBeginsAt } from '../support/story.ts';
@@ -49,6 +52,7 @@ const families: Readonly<Record<string, ValidateFunction>> = {
   'urn:scheduled-events-bridge:approval:v1': validatorOf('approval.v1.schema.json'),
   'urn:scheduled-events-bridge:hook:v1': validatorOf('hook.v1.schema.json'),
   'urn:scheduled-events-bridge:impact:v1': validatorOf('impact.v1.schema.json'),
+  'urn:scheduled-events-bridge:fleet:v1': validatorOf('fleet.v1.schema.json'),
 };
 
 /** What a schema finds wrong with a value. */
@@ -142,7 +146,9 @@ describe('the files in docs/schema', () => {
 
   it('are named by the dataschema of the records', () => {
     const ids = Object.values(recordSchemas()).map(({ $id }) => $id);
-    const named = [sampleRecord(), sampleAgentRecord(), ...sampleDeeds()].map(({ dataschema }) => dataschema);
+    const named = [sampleRecord(), sampleAgentRecord(), ...sampleDeeds(), ...fleetRecords()].map(
+      ({ dataschema }) => dataschema,
+    );
     expect(named.filter((urn) => !ids.includes(urn))).toEqual([]);
     expect(Object.keys(families).toSorted()).toEqual([...new Set(named)].toSorted());
   });
@@ -188,6 +194,19 @@ describe('the published schemas take', () => {
     for (const each of [...sampleDeeds(), ...variedDeeds()]) expectValid(each);
   });
 
+  it('what a consumer says of the whole fleet: facts, waves of one event and of several, and silence', () => {
+    const records = fleetRecords();
+    const kinds = new Set(records.map(({ type }) => type.split('.').slice(3, -1).join('.')));
+    expect([...kinds].toSorted()).toEqual([
+      'event.completed',
+      'event.scheduled',
+      'event.started',
+      'fleet.silence',
+      'fleet.wave',
+    ]);
+    for (const each of records) expectValid(each);
+  });
+
   it('what they do not know, because readers must ignore it', () => {
     const good = sampleRecord();
     expectValid({
@@ -230,6 +249,46 @@ function variedDeeds(): readonly BridgeRecord[] {
     ...[approvalOf({}, nobody), hookOf({}, nobody), impactOf({}, nobody)],
   ];
 }
+
+const speaker: Speaker = { source: 'urn:uuid:7c0f7c1e-58c1-4a8e-8bb5-0b7a34f7a3b4', agent: stamp.agent };
+
+/** Facts of two events of one scale set, as a consumer tells them, and what it makes of them. */
+function fleetRecords(): readonly BridgeRecord[] {
+  const facts = [...sampleLife(), ...sampleLife({ resources: ['WestNO_2'] })].map(
+    (record): FleetFact => ({
+      record,
+      vms: record.data.event.resources.map((name) => ({ ...unknownVm, name, vmScaleSet: 'WestNO' })),
+      observers: 2,
+      missing: [{ name: 'WestNO_1', reason: 'silent' }],
+    }),
+  );
+  let waves: readonly Wave[] = [];
+  const told = facts.flatMap((fact) => {
+    const folded = foldWave(waves, fact, Date.parse(fact.record.time));
+    waves = folded.waves;
+    const wave = waves.find(({ id }) => id === folded.waveId);
+    return [fleetRecord(fact, speaker), ...(wave ? [waveRecord(wave, storyBeginsAt, speaker)] : [])];
+  });
+  const vm = { name: 'WestNO_1', vmId: null, since: null, expectedBy: null };
+  const known = { name: 'WestNO_0', vmId: '1', since: isoTime, expectedBy: isoTime };
+  const silences = (['silent', 'heard', 'asleep', 'awake'] as const).map((state) =>
+    silenceRecord({ state, vms: [vm, known] }, storyBeginsAt, speaker),
+  );
+  return [...told, ...silences];
+}
+
+const isoTime = '2026-11-10T22:11:31.204Z';
+
+const unknownVm: FleetVm = {
+  name: '',
+  vmId: null,
+  resourceId: null,
+  location: null,
+  zone: null,
+  faultDomain: null,
+  vmScaleSet: null,
+  placementGroupId: null,
+};
 
 const nobody = { ...stamp, observer: unknownObserver };
 

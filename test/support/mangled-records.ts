@@ -1,7 +1,7 @@
 // Records as no agent of ours writes them: fields gone, of another type, or full of texts that mean harm.
 import fc, { type Arbitrary } from 'fast-check';
 import { agentRecord, type BridgeRecord } from '../../src/core/record.ts';
-import { sampleDeeds } from './deeds.ts';
+import { sampleDeeds } from './deed-records.ts';
 import { lives } from './notices.ts';
 import { lastRecord, stamp, storyBeginsAt } from './story.ts';
 
