@@ -74,7 +74,7 @@ interface Discovery {
   readonly foundIn: string;
 }
 
-// Its DHCP server named port 80 nowhere: that is where the sample for Linux asked.
+// The option names no port: the sample in Python asked port 80, the one in C# 8080.
 const endpointOf = ({ address }: Discovery): string => `http://${address}:80`;
 
 const columns: readonly Column<Discovery>[] = [
