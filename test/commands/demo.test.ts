@@ -58,7 +58,7 @@ function toldAt(place: string, type: string, text: string): string[] {
 }
 
 // Generous, and no faster than 150 times: the machine may be busy with other tests.
-const timeout = 120_000;
+const timeout = 240_000;
 
 describe.concurrent('the demo', { timeout }, () => {
   it('tells a live migration and a canceled reboot at every place, adds up, and leaves nothing', async () => {

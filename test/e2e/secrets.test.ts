@@ -163,7 +163,7 @@ describe('a secret', () => {
     }
     expect(said.filter((text) => text !== '').length).toBeGreaterThan(10);
     expect(said.filter(tells)).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 });
 
 /** A secret in every place where a person may put one by mistake. */
