@@ -186,6 +186,30 @@ CREATE UNIQUE INDEX agent_key ON seb.agent (seb.key(agent_id));
 INSERT INTO seb.version (number) VALUES (1);
 \endif
 
+SELECT coalesce(max(number), 0) < 2 AS due FROM seb.version \gset
+\if :due
+CREATE INDEX observation_at ON seb.observation (at_ms);
+
+-- What agents did about events and measured of them: each deed as its agent told it last.
+CREATE TABLE seb.deed (
+  event_id text COLLATE "C" NOT NULL,
+  agent_id text COLLATE "C" NOT NULL,
+  what text COLLATE "C" NOT NULL,
+  at_ms bigint NOT NULL,
+  state text NOT NULL
+);
+CREATE UNIQUE INDEX deed_key ON seb.deed (seb.key(event_id), seb.key(agent_id), seb.key(what));
+
+ALTER TABLE seb.agent ADD COLUMN first_ms bigint;
+UPDATE seb.agent SET first_ms = last_ms;
+ALTER TABLE seb.agent ALTER COLUMN first_ms SET NOT NULL;
+
+-- By which version's rules the projections were made, and that there is one answer.
+CREATE TABLE seb.projected (rules integer NOT NULL, one boolean PRIMARY KEY DEFAULT true CHECK (one));
+INSERT INTO seb.projected (rules) VALUES (1);
+INSERT INTO seb.version (number) VALUES (2);
+\endif
+
 -- Reads everything: Grafana, seb events, seb audit verify.
 GRANT USAGE ON SCHEMA seb TO seb_reader, seb_writer, seb_pruner;
 GRANT SELECT ON ALL TABLES IN SCHEMA seb TO seb_reader, seb_writer, seb_pruner;
@@ -194,7 +218,8 @@ GRANT EXECUTE ON FUNCTION seb.key(text) TO seb_reader, seb_writer, seb_pruner;
 -- The consumer: what is in the log can be added to and never changed; the projections can be made anew.
 GRANT INSERT ON seb.stream, seb.entry, seb.checkpoint, seb.trail TO seb_writer;
 GRANT UPDATE (size, last_seq, last_enqueued_ms, range, note) ON seb.stream TO seb_writer;
-GRANT INSERT, UPDATE, DELETE ON seb.observation, seb.conflict, seb.parked, seb.event, seb.event_vm, seb.event_observer, seb.agent TO seb_writer;
+GRANT INSERT, UPDATE, DELETE ON seb.observation, seb.conflict, seb.parked, seb.event, seb.event_vm, seb.event_observer, seb.deed, seb.agent TO seb_writer;
+GRANT UPDATE (rules) ON seb.projected TO seb_writer;
 
 -- Beside seb_writer, for seb audit prune only: may drop bodies, and nothing else.
 GRANT UPDATE (body) ON seb.entry TO seb_pruner;

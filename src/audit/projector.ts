@@ -1,6 +1,7 @@
 // Keeps the projections of a trail in SQLite: looks up what a batch speaks of, and writes what it changes.
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { AgentState, WitnessState } from '../core/agent-fold.ts';
+import { type AgentState, summarizeAgent, type WitnessState } from '../core/agent-fold.ts';
+import { type DeedState, deedKey } from '../core/deed-fold.ts';
 import { canonicalName } from '../core/document.ts';
 import { type EventState, summarizeEvent } from '../core/event-fold.ts';
 import {
@@ -19,7 +20,7 @@ export interface Projected {
 }
 
 /** What has to be looked up. */
-export type Keys = Pick<ReadBatch, 'recordKeys' | 'eventIds' | 'agentIds' | 'witnesses'>;
+export type Keys = Pick<ReadBatch, 'recordKeys' | 'eventIds' | 'agentIds' | 'witnesses' | 'deeds'>;
 
 /** The caller owns the transaction. */
 export interface Projector {
@@ -80,10 +81,14 @@ function prepare(database: DatabaseSync) {
     putWitness: sql(`
       INSERT OR REPLACE INTO event_observer (event_id, agent_id, phases, affected, first_ms, last_ms)
       VALUES (?, ?, ?, ?, ?, ?)`),
+    deed: sql('SELECT state FROM deed WHERE event_id = ? AND agent_id = ? AND what = ?'),
+    putDeed: sql(
+      'INSERT OR REPLACE INTO deed (event_id, agent_id, what, at_ms, state) VALUES (?, ?, ?, ?, ?)',
+    ),
     agent: sql('SELECT state FROM agent WHERE agent_id = ?'),
     putAgent: sql(`
-      INSERT OR REPLACE INTO agent (agent_id, vm_id, vm_name, resource_id, last_ms, state)
-      VALUES (?, ?, ?, ?, ?, ?)`),
+      INSERT OR REPLACE INTO agent (agent_id, vm_id, vm_name, resource_id, last_ms, state, first_ms)
+      VALUES (?, ?, ?, ?, ?, ?, ?)`),
   };
 }
 
@@ -102,6 +107,14 @@ function knownOf(statements: Statements, streams: StreamIds, keys: Keys): Known 
       keys.witnesses.flatMap((key) => {
         const row = statements.witness.get(key.eventId, key.agentId);
         return row === undefined ? [] : [[witnessKey(key), witnessFrom(row)] as const];
+      }),
+    ),
+    deeds: new Map(
+      keys.deeds.flatMap((key) => {
+        const row = statements.deed.get(key.eventId, key.agentId, key.what);
+        return row === undefined
+          ? []
+          : [[deedKey(key), JSON.parse(String(row['state'])) as DeedState] as const];
       }),
     ),
   };
@@ -150,6 +163,9 @@ function write(statements: Statements, streams: StreamIds, changes: Omit<Changes
     const { phases, affected, seen } = state;
     statements.putWitness.run(eventId, agentId, phases, affected, seen.first, seen.last);
   }
+  for (const { eventId, agentId, what, state } of changes.deeds) {
+    statements.putDeed.run(eventId, agentId, what, state.at, JSON.stringify(state));
+  }
   for (const [agentId, state] of changes.agents) statements.putAgent.run(...agentRow(agentId, state));
 }
 
@@ -165,7 +181,6 @@ function eventRow(eventId: string, state: EventState): SQLInputValue[] {
 }
 
 function agentRow(agentId: string, state: AgentState): SQLInputValue[] {
-  const field = (name: string): string | null => state.fields[name]?.value ?? null;
-  const fields = [field('vmId'), field('vmName'), field('resourceId')];
-  return [agentId, ...fields, state.seen.last, JSON.stringify(state)];
+  const { vmId, vmName, resourceId, firstAt, lastAt } = summarizeAgent(agentId, state);
+  return [agentId, vmId, vmName, resourceId, lastAt, JSON.stringify(state), firstAt];
 }

@@ -21,12 +21,15 @@ export function checkProjections(database: DatabaseSync, streams: StreamIds): Pr
 
 /** Replaces the projections by what the entries give, in one transaction, which no other writer can enter. */
 export function rebuildProjections(database: DatabaseSync, streams: StreamIds): ProjectionCheck {
-  return transaction(database, () => {
-    using scratch = openScratch(streams);
-    const check = compare(database, scratch);
-    if (check.different.length > 0) scratch.replace(database);
-    return check;
-  });
+  return transaction(database, () => remakeProjections(database, streams));
+}
+
+/** The same within a transaction that the caller owns. */
+export function remakeProjections(database: DatabaseSync, streams: StreamIds): ProjectionCheck {
+  using scratch = openScratch(streams);
+  const check = compare(database, scratch);
+  if (check.different.length > 0) scratch.replace(database);
+  return check;
 }
 
 function compare(database: DatabaseSync, scratch: Scratch): ProjectionCheck {

@@ -1,8 +1,10 @@
 // Accounts for the entries of a trail that have no body any more, by their hashes and by what still stands of them.
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import { type DeedState, deedKey, familyOfDeed, whatOf } from '../core/deed-fold.ts';
 import { type Changes, type Known, type Observation, repeated } from '../core/projection.ts';
 import { recordKeyOf, witnessKey } from '../core/read-batch.ts';
-import { keepAgent, keepEvent, keepWitness, recallBatch } from '../core/recall.ts';
+import { keepAgent, keepDeed, keepEvent, keepWitness, recallBatch } from '../core/recall.ts';
+import { familyOf } from '../core/record.ts';
 import { type Keys, observationFrom, openProjector, type Projector, type StreamIds } from './projector.ts';
 
 /** Where the projections are made anew. */
@@ -14,7 +16,7 @@ export interface Anew {
 }
 
 const nothing: Omit<Changes, 'counts'> = {
-  ...{ parked: [], observations: [], conflicts: [], witnesses: [] },
+  ...{ parked: [], observations: [], conflicts: [], witnesses: [], deeds: [] },
   ...{ events: new Map(), vms: new Map(), agents: new Map() },
 };
 
@@ -56,8 +58,8 @@ CREATE INDEX observation_body ON observation (body_key);
 -- Rows of records that rest on an entry without a body.
 CREATE TABLE believed AS SELECT * FROM observation LIMIT 0;
 CREATE UNIQUE INDEX believed_body ON believed (body_key);
--- What records that stand nowhere with a body spoke of.
-CREATE TABLE spoken (event_id TEXT, agent_id TEXT NOT NULL, UNIQUE (event_id, agent_id));
+-- What records that stand nowhere with a body spoke of, and of which families they were.
+CREATE TABLE spoken (event_id TEXT, agent_id TEXT NOT NULL, family TEXT NOT NULL, UNIQUE (event_id, agent_id, family));
 `;
 
 // Contradictions are between records, so they follow from which records there are.
@@ -118,14 +120,16 @@ function openAccounts({ database, projector, streams }: Anew, stored: DatabaseSy
 
 /** Folds rows of records without a body into what the others gave. */
 function hear({ database, projector }: Anew, heard: readonly Observation[]): void {
-  const spoken = database.prepare('INSERT OR IGNORE INTO spoken (event_id, agent_id) VALUES (?, ?)');
-  for (const { eventId, agentId } of heard) spoken.run(eventId, agentId);
+  const spoken = database.prepare(
+    'INSERT OR IGNORE INTO spoken (event_id, agent_id, family) VALUES (?, ?, ?)',
+  );
+  for (const { eventId, agentId, type } of heard) spoken.run(eventId, agentId, familyOf(type));
   const witnesses = heard.flatMap(({ eventId, agentId }) => (eventId === null ? [] : [{ eventId, agentId }]));
   const known = projector.known({
     recordKeys: [],
     eventIds: [...new Set(witnesses.map(({ eventId }) => eventId))],
     agentIds: [...new Set(heard.map(({ agentId }) => agentId))],
-    witnesses,
+    ...{ witnesses, deeds: [] },
   });
   projector.write({ ...nothing, ...recallBatch(heard, known) });
 }
@@ -135,29 +139,57 @@ function keepWords({ database, projector, streams }: Anew, stored: DatabaseSync)
   const before = openProjector(stored, streams);
   const names = stored.prepare('SELECT vm_name FROM event_vm WHERE event_id = ?');
   const keepOf = keeper(before, projector);
-  for (const eventId of distinct(database, 'event_id')) {
+  for (const eventId of distinct(database, 'event_id', `family = 'event'`)) {
     const state = keepOf({ eventIds: [eventId] }, (known) => known.events.get(eventId), keepEvent);
     const vms = new Set(names.all(eventId).map(({ vm_name: name }) => String(name)));
     const events = state === null ? nothing.events : new Map([[eventId, state]]);
     projector.write({ ...nothing, events, vms: new Map([[eventId, vms]]) });
   }
-  for (const agentId of distinct(database, 'agent_id')) {
+  for (const agentId of distinct(database, 'agent_id', 'true')) {
     const state = keepOf({ agentIds: [agentId] }, (known) => known.agents.get(agentId), keepAgent);
     if (state !== null) projector.write({ ...nothing, agents: new Map([[agentId, state]]) });
   }
-  for (const row of database.prepare('SELECT * FROM spoken WHERE event_id IS NOT NULL').iterate()) {
+  for (const row of database.prepare(`SELECT * FROM spoken WHERE family = 'event'`).iterate()) {
     const key = { eventId: String(row['event_id']), agentId: String(row['agent_id']) };
     const state = keepOf({ witnesses: [key] }, (known) => known.witnesses.get(witnessKey(key)), keepWitness);
     if (state !== null) projector.write({ ...nothing, witnesses: [{ ...key, state }] });
   }
+  keepDeeds(database, projector, stored);
 }
 
-function* distinct(database: DatabaseSync, column: 'event_id' | 'agent_id'): Iterable<string> {
-  const rows = database.prepare(`SELECT DISTINCT ${column} AS key FROM spoken WHERE ${column} IS NOT NULL`);
+/** Which deed a record told, only its body said: what stands of its family, its agent and its event is believed. */
+function keepDeeds(database: DatabaseSync, projector: Projector, stored: DatabaseSync): void {
+  const standing = stored.prepare('SELECT what, state FROM deed WHERE event_id = ? AND agent_id = ?');
+  const spoken = database.prepare(
+    `SELECT * FROM spoken WHERE family IN ('approval', 'hook', 'impact') AND event_id IS NOT NULL`,
+  );
+  for (const { event_id: eventId = null, agent_id: agentId = null, family } of spoken.iterate()) {
+    for (const row of standing.all(eventId, agentId)) {
+      const key = { eventId: String(eventId), agentId: String(agentId), what: String(row['what']) };
+      const before = familyOfDeed(key.what) === family ? deedIn(row) : null;
+      if (before === null) continue;
+      const state = keepDeed(before, projector.known({ ...noKeys, deeds: [key] }).deeds.get(deedKey(key)));
+      projector.write({ ...nothing, deeds: [{ ...key, state }] });
+    }
+  }
+}
+
+function deedIn(row: Row): DeedState | null {
+  try {
+    const state = JSON.parse(String(row['state'])) as DeedState;
+    return whatOf(state.deed) === row['what'] ? state : null;
+  } catch {
+    // It was not written by this program: what is proven takes its place.
+    return null;
+  }
+}
+
+function* distinct(database: DatabaseSync, column: 'event_id' | 'agent_id', which: string): Iterable<string> {
+  const rows = database.prepare(`SELECT DISTINCT ${column} AS key FROM spoken WHERE ${which}`);
   for (const { key } of rows.iterate()) yield String(key);
 }
 
-const noKeys: Keys = { recordKeys: [], eventIds: [], agentIds: [], witnesses: [] };
+const noKeys: Keys = { recordKeys: [], eventIds: [], agentIds: [], witnesses: [], deeds: [] };
 
 function keeper(before: Projector, anew: Projector) {
   return <State>(

@@ -3,7 +3,7 @@
 /** Marks a SQLite file as a trail: "SEBt". */
 export const applicationId = 0x53454274;
 /** Counts up when the tables change. */
-export const schemaVersion = 2;
+export const schemaVersion = 3;
 
 const bodiesMayGo = `-- A body may go when its time is over; its hash stays.
 CREATE TRIGGER entry_fixed BEFORE UPDATE ON entry
@@ -89,6 +89,36 @@ ${ownTables}`;
 const affectedAgents = `
 CREATE INDEX event_observer_agent ON event_observer (agent_id) WHERE affected = 1;`;
 
+/** Finds who was heard of in a stretch of time: rows come nearly in its order, so it is written at its end. */
+const heardWhen = `
+CREATE INDEX observation_at ON observation (at_ms);`;
+
+const deeds = `
+
+-- What agents did about events and measured of them: each deed as its agent told it last.
+CREATE TABLE deed (
+  event_id TEXT NOT NULL,
+  agent_id TEXT NOT NULL,
+  what TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  PRIMARY KEY (event_id, agent_id, what)
+) STRICT, WITHOUT ROWID;
+`;
+
+const agents = `
+CREATE TABLE agent (
+  agent_id TEXT PRIMARY KEY,
+  vm_id TEXT,
+  vm_name TEXT,
+  resource_id TEXT,
+  last_ms INTEGER NOT NULL,
+  state TEXT NOT NULL,
+  first_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX agent_vm ON agent (vm_id);
+`;
+
 /**
  * What is derived from the log and can be made anew from it.
  * `record_key` and `body_key` are the first 16 bytes of a SHA-256 over source and id, and over the body:
@@ -110,7 +140,7 @@ CREATE TABLE observation (
   event_id TEXT,
   UNIQUE (record_key, body_key)
 ) STRICT;
-CREATE INDEX observation_event ON observation (event_id, at_ms) WHERE event_id IS NOT NULL;
+CREATE INDEX observation_event ON observation (event_id, at_ms) WHERE event_id IS NOT NULL;${heardWhen}
 
 CREATE TABLE conflict (
   record_key BLOB PRIMARY KEY,
@@ -156,17 +186,7 @@ CREATE TABLE event_observer (
   last_ms INTEGER NOT NULL,
   PRIMARY KEY (event_id, agent_id)
 ) STRICT, WITHOUT ROWID;${affectedAgents}
-
-CREATE TABLE agent (
-  agent_id TEXT PRIMARY KEY,
-  vm_id TEXT,
-  vm_name TEXT,
-  resource_id TEXT,
-  last_ms INTEGER NOT NULL,
-  state TEXT NOT NULL
-) STRICT;
-CREATE INDEX agent_vm ON agent (vm_id);
-`;
+${deeds}${agents}`;
 
 /** The projections in the order in which they are compared, each with a total order of its rows. */
 export const projectionTables = {
@@ -176,6 +196,7 @@ export const projectionTables = {
   event: 'event_id',
   event_vm: 'vm_key, event_id',
   event_observer: 'event_id, agent_id',
+  deed: 'event_id, agent_id, what',
   agent: 'agent_id',
 } as const;
 
@@ -186,6 +207,15 @@ ALTER TABLE stream ADD COLUMN note TEXT;
 DROP TRIGGER entry_fixed;
 ${bodiesMayGo}${ownTables}${affectedAgents}
 PRAGMA user_version = 2;
+`;
+
+/** What version 3 added: deeds, and since when an agent is known. What the projections say must be made anew. */
+export const addedByVersion3 = `${heardWhen}${deeds}
+ALTER TABLE agent RENAME TO agent_before;
+DROP INDEX agent_vm;
+${agents}INSERT INTO agent SELECT *, last_ms FROM agent_before;
+DROP TABLE agent_before;
+PRAGMA user_version = 3;
 `;
 
 /** Everything a new trail begins with. */

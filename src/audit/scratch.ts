@@ -6,7 +6,7 @@ import { keyOf, type PlacedEntry } from '../core/read-batch.ts';
 import { openProjector, type StreamIds } from './projector.ts';
 import { recallPruned } from './recall.ts';
 import { projections, projectionTables } from './schema.ts';
-import type { EntryPlace, ProjectionCheck } from './store.ts';
+import { type EntryPlace, type ProjectionCheck, TrailUnusable } from './store.ts';
 
 // Bounds the memory of a replay; the result does not depend on it.
 const chunkLength = 1_000;
@@ -28,6 +28,8 @@ export interface Scratch extends Disposable {
   replace(stored: DatabaseSync): void;
 }
 
+const contradiction = 'the trail cannot be used: what it says of its streams contradicts itself';
+
 /** @param streams the numbers by which the rows of the projections name streams */
 export function openScratch(streams: StreamIds): Scratch {
   const database = new DatabaseSync('');
@@ -44,6 +46,8 @@ export function openScratch(streams: StreamIds): Scratch {
   return {
     take: ({ stream, index, bodySha256, body }) => {
       entries += 1;
+      // An index of a damaged file may not know a name that stands in its table.
+      if (Number.isNaN(streams.idOf(stream))) throw new TrailUnusable(contradiction);
       if (body === null) {
         pruned += 1;
         addBare.run(streams.idOf(stream), index, Buffer.from(keyOf(bodySha256), 'hex'));
@@ -71,7 +75,7 @@ export function openScratch(streams: StreamIds): Scratch {
 const forOnce = 'PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536;';
 // Indexes for questions that nobody asks here.
 const unasked =
-  'DROP INDEX observation_event; DROP INDEX event_time; DROP INDEX event_vm_event; DROP INDEX agent_vm;';
+  'DROP INDEX observation_event; DROP INDEX observation_at; DROP INDEX event_time; DROP INDEX event_vm_event; DROP INDEX agent_vm;';
 
 // Entries without a body, and the keys of their bodies.
 const bareEntries = `

@@ -8,7 +8,7 @@ import { isThere, makeDirectories } from '../directories.ts';
 import { resultCodeOf, resultKind } from '../sqlite.ts';
 import { applicationId, newTrail, schemaVersion } from './schema.ts';
 import { failureOf, wordsFor } from './sqlite-failure.ts';
-import { migrateFrom1 } from './sqlite-migrate.ts';
+import { migrateFrom1, migrateFrom2 } from './sqlite-migrate.ts';
 import { TrailUnusable } from './store.ts';
 
 // Long enough for another program's commit; opening happens once, so waiting here stops nothing.
@@ -34,6 +34,7 @@ export function openForWriting(path: string): DatabaseSync {
       requireTrail(database, path, 1);
       if (!hasWholeEnds(database)) throw damaged(path);
       if (versionOf(database) === 1 && !migrateFrom1(database, Date.now())) throw damaged(path);
+      if (versionOf(database) === 2) migrateFrom2(database);
       database.exec('COMMIT');
       database.exec(`PRAGMA busy_timeout = ${writeTimeoutMs}`);
     });

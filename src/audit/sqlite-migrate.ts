@@ -1,4 +1,4 @@
-// Brings a trail of schema version 1 up to date: it had entries and projections, but no trees and no journal.
+// Brings a trail of an earlier schema version up to date: 1 had no trees and no journal, 2 knew no deeds.
 import type { DatabaseSync } from 'node:sqlite';
 import { type JournalFact, journalEvent } from '../core/journal.ts';
 import { leafHash } from '../core/leaf.ts';
@@ -7,9 +7,19 @@ import { localStreams, partitionOfStream } from '../core/stream.ts';
 import { emptyTree, encodeRange, growTree } from '../core/tree.ts';
 import { growthOf } from './growth.ts';
 import { entryFrom } from './log-rows.ts';
-import { addedByVersion2 } from './schema.ts';
+import { remakeProjections } from './rebuild.ts';
+import { addedByVersion2, addedByVersion3 } from './schema.ts';
 import { openLog } from './sqlite-log.ts';
 import type { StoredEntry } from './store.ts';
+
+/**
+ * Within a transaction that the caller owns: it is done whole, or not at all. What an earlier version derived is less
+ * than what the same entries give now, so all of it is derived anew; no entry changes.
+ */
+export function migrateFrom2(database: DatabaseSync): void {
+  database.exec(addedByVersion3);
+  remakeProjections(database, openLog(database));
+}
 
 /**
  * Within a transaction that the caller owns: it is done whole, or not at all.

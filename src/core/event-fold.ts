@@ -9,11 +9,13 @@ export interface EventState {
   readonly phases: Table<Span>;
   /** How the event was said to end, by evidence. */
   readonly endings: Table<Span>;
+  /** When it was first seen: `watched` by an agent that had looked before, `initial` by one that began with it. */
+  readonly openings: Table<Span>;
   /** The latest value of each field that any observer knew. */
   readonly fields: Table<Latest<string | number>>;
 }
 
-export const unknownEvent: EventState = { phases: {}, endings: {}, fields: {} };
+export const unknownEvent: EventState = { phases: {}, endings: {}, openings: {}, fields: {} };
 
 /** What one record says about its event. */
 export function eventStateOf(record: TrailRecord, facts: EventFacts): EventState {
@@ -21,6 +23,7 @@ export function eventStateOf(record: TrailRecord, facts: EventFacts): EventState
   return {
     phases: { [facts.transition]: span },
     endings: facts.transition in endingRanks ? { [evidenceOf(facts)]: span } : {},
+    openings: facts.transition in endingRanks ? {} : { [facts.initial ? 'initial' : 'watched']: span },
     fields: latestOf(facts, record.at),
   };
 }
@@ -28,6 +31,7 @@ export function eventStateOf(record: TrailRecord, facts: EventFacts): EventState
 export const joinEvents = (one: EventState, other: EventState): EventState => ({
   phases: joinTables(one.phases, other.phases, joinSpans),
   endings: joinTables(one.endings, other.endings, joinSpans),
+  openings: joinTables(one.openings ?? {}, other.openings ?? {}, joinSpans),
   fields: joinTables(one.fields, other.fields, joinLatest),
 });
 
@@ -58,6 +62,8 @@ export interface EventSummary {
   readonly durationSeconds: number | null;
   readonly description: string | null;
   readonly firstSeenAt: number;
+  /** Whoever saw it first began with it: it may have been there for longer. */
+  readonly firstSeenInitial: boolean;
   readonly lastSeenAt: number;
   readonly scheduledAt: number | null;
   readonly updatedAt: number | null;
@@ -80,11 +86,18 @@ export function summarizeEvent(state: EventState): EventSummary {
     durationSeconds: typeof duration === 'number' ? duration : null,
     description: text('description'),
     firstSeenAt: Math.min(...spans.map(({ first }) => first)),
+    firstSeenInitial: beganWith(state),
     lastSeenAt: Math.max(...spans.map(({ last }) => last)),
     scheduledAt: phase('scheduled')?.first ?? null,
     updatedAt: phase('updated')?.last ?? null,
     startedAt: phase('started')?.first ?? null,
   };
+}
+
+/** Two VMs of one group see an event at the same time: a moment's lead of the one that began with it says nothing. */
+function beganWith({ openings }: EventState): boolean {
+  const [initial, watched] = [openings?.['initial']?.first, openings?.['watched']?.first];
+  return initial !== undefined && (watched === undefined || initial < watched);
 }
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -7,8 +7,10 @@ import {
   type WitnessState,
   witnessStateOf,
 } from './agent-fold.ts';
+import { type DeedKey, type DeedState, deedKey, deedStateOf, joinDeeds } from './deed-fold.ts';
 import { type EventState, eventStateOf, joinEvents } from './event-fold.ts';
 import {
+  deedKeyIn,
   type EntryPlace,
   type ParkedEntry,
   type ReadBatch,
@@ -16,7 +18,7 @@ import {
   type WitnessKey,
   witnessKey,
 } from './read-batch.ts';
-import type { TrailRecord } from './read-record.ts';
+import { eventIdIn, type TrailRecord } from './read-record.ts';
 
 /** One version of a record, where its copy that stands lowest is, and how many more copies there are. */
 export interface Observation extends EntryPlace {
@@ -41,6 +43,8 @@ export interface Known {
   readonly agents: ReadonlyMap<string, AgentState>;
   /** By `witnessKey`. */
   readonly witnesses: ReadonlyMap<string, WitnessState>;
+  /** By `deedKey`. */
+  readonly deeds: ReadonlyMap<string, DeedState>;
 }
 
 export const nothingKnown: Known = {
@@ -48,6 +52,7 @@ export const nothingKnown: Known = {
   events: new Map(),
   agents: new Map(),
   witnesses: new Map(),
+  deeds: new Map(),
 };
 
 /** Rows to write, whole: each replaces what stands under its key. */
@@ -59,6 +64,7 @@ export interface Changes {
   /** VM names by event; of two spellings of one name the one that sorts first stays. */
   readonly vms: ReadonlyMap<string, ReadonlySet<string>>;
   readonly witnesses: readonly (WitnessKey & { readonly state: WitnessState })[];
+  readonly deeds: readonly (DeedKey & { readonly state: DeedState })[];
   readonly agents: ReadonlyMap<string, AgentState>;
   readonly counts: AppendCounts;
 }
@@ -93,6 +99,7 @@ interface Draft {
   readonly events: Map<string, EventState>;
   readonly vms: Map<string, Set<string>>;
   readonly witnesses: Map<string, WitnessKey & { readonly state: WitnessState }>;
+  readonly deeds: Map<string, DeedKey & { readonly state: DeedState }>;
   readonly agents: Map<string, AgentState>;
   readonly counts: { -readonly [Name in keyof AppendCounts]: AppendCounts[Name] };
 }
@@ -102,18 +109,19 @@ export function projectBatch(batch: ReadBatch, known: Known): Changes {
   const { entries, parked } = batch;
   const draft: Draft = {
     ...{ known, versions: new Map(), changed: new Set(), conflicts: new Map(), events: new Map() },
-    ...{ vms: new Map(), witnesses: new Map(), agents: new Map() },
+    ...{ vms: new Map(), witnesses: new Map(), deeds: new Map(), agents: new Map() },
     counts: { entries, records: 0, repeats: 0, conflicts: 0, parked: parked.length },
   };
   for (const version of known.observations)
     versionsOf(draft, version.recordKey).set(version.bodyKey, version);
   for (const entry of batch.records) take(draft, entry);
-  const { versions, changed: _changed, conflicts, witnesses, known: _known, ...rest } = draft;
+  const { versions, changed: _changed, conflicts, witnesses, deeds, known: _known, ...rest } = draft;
   const standing = [...versions.values()].flatMap((each) => [...each.values()]);
   const observations = standing.filter((version) => draft.changed.has(version));
   return {
     ...{ ...rest, parked, observations },
     ...{ conflicts: [...conflicts.values()], witnesses: [...witnesses.values()] },
+    deeds: [...deeds.values()],
   };
 }
 
@@ -142,7 +150,7 @@ const observationOf = ({ record, recordKey, bodyKey, stream, index }: ReadEntry)
   ...{ recordKey, bodyKey, stream, index, repeats: 0 },
   ...{ id: record.id, source: record.source, type: record.type, at: record.at },
   ...{ agentId: record.agent.agentId, agentSequence: record.agent.sequence },
-  eventId: record.event?.eventId ?? null,
+  eventId: eventIdIn(record),
 });
 
 /** Of several copies the one that stands lowest is the evidence, whichever came first. */
@@ -162,12 +170,19 @@ function markConflict(draft: Draft, { recordKey, record, stream, index }: ReadEn
 }
 
 /** Folds a record into what the batch says. Both versions of a conflict count: neither can be called false. */
-function hear({ known, events, vms, witnesses, agents }: Draft, record: TrailRecord): void {
-  const { event, agent } = record;
-  const { agentId } = agent;
+function hear(draft: Draft, record: TrailRecord): void {
+  const { known, agents } = draft;
+  const { agentId } = record.agent;
   const said = agents.get(agentId) ?? known.agents.get(agentId);
   const saying = agentStateOf(record);
   agents.set(agentId, said === undefined ? saying : joinAgents(said, saying));
+  hearEvent(draft, record);
+  hearDeed(draft, record);
+}
+
+function hearEvent({ known, events, vms, witnesses }: Draft, record: TrailRecord): void {
+  const { event, agent } = record;
+  const { agentId } = agent;
   const witness = witnessStateOf(record);
   if (event === null || witness === null) return;
   const { eventId } = event;
@@ -179,4 +194,13 @@ function hear({ known, events, vms, witnesses, agents }: Draft, record: TrailRec
   const before = witnesses.get(key)?.state ?? known.witnesses.get(key);
   const joined = before === undefined ? witness : joinWitnesses(before, witness);
   witnesses.set(key, { eventId, agentId, state: joined });
+}
+
+function hearDeed({ known, deeds }: Draft, record: TrailRecord): void {
+  const key = deedKeyIn(record);
+  if (key === null || record.deed === null) return;
+  const name = deedKey(key);
+  const before = deeds.get(name)?.state ?? known.deeds.get(name);
+  const telling = deedStateOf(record, record.deed);
+  deeds.set(name, { ...key, state: before === undefined ? telling : joinDeeds(before, telling) });
 }

@@ -1,5 +1,6 @@
 // Reads a batch of entries into records and parked ones, and says what has to be looked up to project it.
 import { hash } from 'node:crypto';
+import { type DeedKey, deedKey, whatOf } from './deed-fold.ts';
 import { type ParkReason, readRecord, type TrailRecord } from './read-record.ts';
 
 /** Where an entry stands. */
@@ -24,6 +25,7 @@ export interface ReadBatch {
   readonly eventIds: readonly string[];
   readonly agentIds: readonly string[];
   readonly witnesses: readonly WitnessKey[];
+  readonly deeds: readonly DeedKey[];
 }
 
 export interface ParkedEntry extends EntryPlace {
@@ -46,6 +48,10 @@ export interface WitnessKey {
 export const witnessKey = ({ eventId, agentId }: WitnessKey): string => JSON.stringify([eventId, agentId]);
 
 const keyLength = 16;
+/** The key of the deed that a record tells; null when it tells none. */
+export const deedKeyIn = ({ deed, agent }: TrailRecord): DeedKey | null =>
+  deed === null ? null : { eventId: deed.eventId, agentId: agent.agentId, what: whatOf(deed.deed) };
+
 /** The key of a hash: enough of it to tell records apart. */
 export const keyOf = (hashed: Uint8Array): string =>
   Buffer.from(hashed.subarray(0, keyLength)).toString('hex');
@@ -74,7 +80,10 @@ export function readBatch(entries: readonly PlacedEntry[]): ReadBatch {
 
 function keysOf(records: readonly ReadEntry[]) {
   const witnesses = new Map<string, WitnessKey>();
+  const deeds = new Map<string, DeedKey>();
   for (const { record } of records) {
+    const deed = deedKeyIn(record);
+    if (deed !== null) deeds.set(deedKey(deed), deed);
     if (record.event === null) continue;
     const key = { eventId: record.event.eventId, agentId: record.agent.agentId };
     witnesses.set(witnessKey(key), key);
@@ -83,6 +92,10 @@ function keysOf(records: readonly ReadEntry[]) {
     recordKeys: sorted(records.map(({ recordKey }) => recordKey)),
     eventIds: sorted(records.flatMap(({ record }) => record.event?.eventId ?? [])),
     agentIds: sorted(records.map(({ record }) => record.agent.agentId)),
-    witnesses: [...witnesses].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key),
+    witnesses: inOrder(witnesses),
+    deeds: inOrder(deeds),
   };
 }
+
+const inOrder = <Key>(keys: ReadonlyMap<string, Key>): Key[] =>
+  [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);

@@ -1,6 +1,9 @@
 // Reads a received body into what the trail needs of it; whatever the bytes are, it gives an answer.
 import type { TransitionKind, TransitionReason } from './diff.ts';
 import { canonicalName, eventKey } from './document.ts';
+import { type DeedFacts, readDeed } from './read-deed.ts';
+import { readSelf, type SelfFacts } from './read-self.ts';
+import { child, readTime, textAt } from './read-wire.ts';
 import { familyOf, type RecordFamily } from './record.ts';
 
 /** Why a body stays an entry only: a person may want to look at it. */
@@ -30,7 +33,15 @@ export interface TrailRecord {
   readonly agent: AgentFacts;
   /** What an event record says; null for the other families. */
   readonly event: EventFacts | null;
+  /** What a record about a deed says; null for the other families, and where it says nothing of any event. */
+  readonly deed: DeedFacts | null;
+  /** What an agent says of itself; null for the other families. */
+  readonly self: SelfFacts | null;
 }
+
+/** The event that a record is about, in the form in which ids are compared; null when it is about none. */
+export const eventIdIn = ({ event, deed }: TrailRecord): string | null =>
+  event?.eventId ?? deed?.eventId ?? null;
 
 /** Who speaks. What the record does not say is null. */
 export interface AgentFacts {
@@ -64,6 +75,8 @@ export interface EventFacts {
   readonly reason: TransitionReason | null;
   readonly inferred: boolean;
   readonly affected: boolean | null;
+  /** The agent began with the event already there: it may have been there for longer. */
+  readonly initial: boolean;
   readonly eventType: string | null;
   readonly eventSource: string | null;
   readonly notBefore: string | null;
@@ -74,7 +87,6 @@ export interface EventFacts {
 }
 
 const idLengthMax = 1_024;
-const textLengthMax = 4_096;
 const vmsMax = 5_000;
 
 // Making one costs more than using it.
@@ -115,13 +127,10 @@ function readEnvelope(wire: unknown): RecordReading {
   const event = kind.transition === null ? null : readEvent(data, kind.transition);
   if (event === 'no-event' || event === 'too-long') return parked(event);
   const agent = readAgent(data, source);
-  return { status: 'record', record: { id, source, type, family: kind.family, at, agent, event } };
+  const { family } = kind;
+  const [deed, self] = [readDeed(family, data), family === 'agent' ? readSelf(data) : null];
+  return { status: 'record', record: { id, source, type, family, at, agent, event, deed, self } };
 }
-
-const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i;
-
-/** Without an offset a time would mean another one on every machine that reads it. */
-const readTime = (text: string): number => (rfc3339.test(text) ? Date.parse(text) : Number.NaN);
 
 interface KnownType {
   readonly status: 'known';
@@ -172,6 +181,7 @@ function readEvent(data: unknown, transition: TransitionKind): EventFacts | 'no-
     reason: reasons.find((name) => name === reason) ?? null,
     inferred: child(data, 'inferred') === true,
     affected: typeof affected === 'boolean' ? affected : null,
+    initial: child(data, 'initial') === true,
     eventType: textAt(event, 'eventType'),
     eventSource: textAt(event, 'eventSource'),
     notBefore: textAt(event, 'notBefore'),
@@ -204,15 +214,4 @@ function readAgent(data: unknown, source: string): AgentFacts {
     version: textAt(agent, 'version'),
     observer: facts,
   };
-}
-
-function child(wire: unknown, name: string): unknown {
-  if (typeof wire !== 'object' || wire === null) return undefined;
-  return Object.hasOwn(wire, name) ? (wire as Record<string, unknown>)[name] : undefined;
-}
-
-/** A text, well-formed and not endless: the raw bytes keep what is cut off here. */
-function textAt(wire: unknown, name: string): string | null {
-  const value = child(wire, name);
-  return typeof value === 'string' ? value.toWellFormed().slice(0, textLengthMax) : null;
 }

@@ -1,5 +1,6 @@
 // What a trail still knows of records whose bodies are gone: what their rows prove, and what must be believed of the rest.
 import { type AgentState, joinAgents, joinWitnesses, phaseBits, type WitnessState } from './agent-fold.ts';
+import { type DeedState, joinDeeds } from './deed-fold.ts';
 import { type EventState, joinEvents } from './event-fold.ts';
 import { joinLatest, joinSpans, joinTables } from './join.ts';
 import type { Known, Observation } from './projection.ts';
@@ -26,7 +27,8 @@ export function recallBatch(observations: readonly Observation[], known: Known):
     const agent = agents.get(agentId) ?? known.agents.get(agentId);
     const saying = agentIn(observation);
     agents.set(agentId, agent === undefined ? saying : joinAgents(agent, saying));
-    if (eventId === null) continue;
+    // A deed tells no phase: what was done is gone with its body, and nobody witnessed the event by it.
+    if (eventId === null || transitionOf(observation.type) === null) continue;
     const event = events.get(eventId) ?? known.events.get(eventId);
     const telling = eventIn(observation);
     events.set(eventId, event === undefined ? telling : joinEvents(event, telling));
@@ -48,7 +50,7 @@ const agentIn = ({ at, agentSequence }: Observation): AgentState => ({
 function eventIn({ at, type }: Observation): EventState {
   const transition = transitionOf(type);
   const phases = transition === null ? {} : { [transition]: { first: at, last: at } };
-  return { phases, endings: {}, fields: {} };
+  return { phases, endings: {}, openings: {}, fields: {} };
 }
 
 function witnessIn({ at, type }: Observation): WitnessState {
@@ -58,12 +60,13 @@ function witnessIn({ at, type }: Observation): WitnessState {
 }
 
 /**
- * An event that a record without a body speaks of: its phases are what the rows give, exactly; how it was said to end
- * and its fields may hold more than `given`, which nothing proves any more.
+ * An event that a record without a body speaks of: its phases are what the rows give, exactly; how it was first
+ * seen, how it was said to end and its fields may hold more than `given`, which nothing proves any more.
  */
 export const keepEvent = (stored: EventState, given: EventState): EventState => ({
   phases: given.phases,
   endings: joinTables(stored.endings, given.endings, joinSpans),
+  openings: joinTables(stored.openings, given.openings, joinSpans),
   fields: joinTables(stored.fields, given.fields, joinLatest),
 });
 
@@ -79,3 +82,7 @@ export const keepWitness = (stored: WitnessState, given: WitnessState): WitnessS
   ...given,
   affected: Math.max(stored.affected, given.affected),
 });
+
+/** A deed that a record without a body may have told: its family and its agent are proven, and its words are not. */
+export const keepDeed = (stored: DeedState, given: DeedState | undefined): DeedState =>
+  given === undefined ? stored : joinDeeds(stored, given);

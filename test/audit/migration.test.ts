@@ -1,15 +1,16 @@
-// A trail of schema version 1 becomes one of today: nothing lost, trees over what was there, done whole or not at all.
+// A trail of an earlier schema version becomes one of today: nothing lost, trees over what was there, done whole or not at all.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openSqliteTrail } from '../../src/audit/sqlite.ts';
 import { openSqliteReader } from '../../src/audit/sqlite-reader.ts';
 import { openSqliteSource } from '../../src/audit/sqlite-source.ts';
 import type { TrailReader } from '../../src/audit/store.ts';
 import { asHubEvents, liveMigration } from '../support/synthetic.ts';
+import { approving, beating, feeling, hooking } from '../support/synthetic-deeds.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
-import { sqliteWorld } from '../support/trail/sqlite-world.ts';
+import { projectionsIn, sqliteWorld } from '../support/trail/sqlite-world.ts';
 import {
   append,
   clean,
@@ -23,7 +24,7 @@ import {
   stream,
   treeOver,
 } from '../support/trail/world.ts';
-import { type Version1Stream, writeVersion1Trail } from '../support/version-1-trail.ts';
+import { makeVersion2, type Version1Stream, writeVersion1Trail } from '../support/version-1-trail.ts';
 
 // The second partition came first, and its copies have the lower number in version 1; by name they are not the lowest.
 const old: readonly Version1Stream[] = [
@@ -144,4 +145,55 @@ it('is left as it is when its entries are not those that it says it has', async 
     expect(() => openSqliteTrail(path), harm).toThrow('it is damaged');
     expect(shape()).toEqual(before);
   }
+});
+
+describe('of version 2, which knew no deeds', () => {
+  const told = [
+    ...[...liveMigration(), 'poison', beating(), approving(), hooking({}, { vm: 1 }), feeling()],
+    ...liveMigration(0, 1),
+  ];
+
+  it('gives what a trail of today gives of the same entries, and calls nothing tampered', async () => {
+    await using world = sqliteWorld();
+    {
+      await using trail = await world.open({ sign });
+      await append(trail, asHubEvents(told));
+    }
+    const given = projectionsIn(world.path);
+    makeVersion2(world.path);
+    await using trail = await world.open({ sign });
+    expect(await trail.check()).toEqual(clean(told.length));
+    expect(projectionsIn(world.path)).toEqual(given);
+  });
+
+  it('keeps what rests on bodies that are gone, and has of deeds what bodies still tell', async () => {
+    await using world = sqliteWorld();
+    {
+      await using trail = await world.open();
+      await append(trail, asHubEvents([...told, approving({}, { vm: 2 })]));
+    }
+    makeVersion2(world.path);
+    {
+      using database = new DatabaseSync(world.path);
+      database.exec('UPDATE entry SET body = NULL WHERE idx < 8 AND stream = 1');
+    }
+    await using trail = await world.open();
+    expect(await trail.check()).toMatchObject({ pruned: 8, different: [], damaged: [] });
+    await using reader = await world.reader();
+    expect(await reader.events({ limit: 9 })).toMatchObject([{ observers: 2, outcome: 'completed' }]);
+    using database = new DatabaseSync(world.path, { readOnly: true });
+    expect(database.prepare('SELECT agent_id FROM deed').all()).toEqual([{ agent_id: 'instance-2' }]);
+  });
+
+  it('answers questions before it was brought up to date', async () => {
+    await using world = sqliteWorld();
+    {
+      await using trail = await world.open();
+      await append(trail, asHubEvents(told));
+    }
+    makeVersion2(world.path);
+    await using reader = await world.reader();
+    expect(await reader.events({ limit: 9 })).toMatchObject([{ observers: 2, outcome: 'completed' }]);
+    expect(await reader.agents()).toMatchObject([{ vmName: 'web-0' }, { vmName: 'web-1' }]);
+  });
 });

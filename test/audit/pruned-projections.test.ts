@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { asHubEvents, liveMigration, saying } from '../support/synthetic.ts';
+import { approving } from '../support/synthetic-deeds.ts';
 import { someBodies } from '../support/trail/projections.ts';
 import { projectionsIn, sqliteWorld } from '../support/trail/sqlite-world.ts';
 import { append, later, other, positionIn, stream } from '../support/trail/world.ts';
@@ -10,7 +11,10 @@ const end = Number.MAX_SAFE_INTEGER;
 const version = { ...saying({ kind: 'scheduled' }) };
 const contradiction = { ...version, data: { ...version.data, noticeSeconds: 7 } };
 // A repeat, a contradiction and poison beside the life of an event.
-const told = [...liveMigration(), 'poison', ...liveMigration(0, 1), contradiction, ...liveMigration()];
+const told = [
+  ...[...liveMigration(), 'poison', ...liveMigration(0, 1), contradiction, ...liveMigration()],
+  approving(),
+];
 
 it('is the same as without pruning, whatever was pruned when and whatever came afterwards', () =>
   fc.assert(
@@ -89,6 +93,11 @@ describe('of a trail without any body', () => {
     ['UPDATE event_observer SET phases = 31', 'event_observer'],
     ["INSERT INTO event_observer SELECT event_id, 'invented', 1, 1, 0, 0 FROM event", 'event_observer'],
     ['DELETE FROM event_observer', 'event_observer'],
+    ["INSERT INTO deed SELECT event_id, 'instance-1', what, at_ms, state FROM deed", 'deed'],
+    ["INSERT INTO deed SELECT event_id, agent_id, 'impact', at_ms, state FROM deed", 'deed'],
+    ["UPDATE deed SET state = 'nothing that can be read'", 'deed'],
+    ['UPDATE deed SET at_ms = at_ms + 1', 'deed'],
+    ['UPDATE agent SET first_ms = first_ms - 1', 'agent'],
     ['UPDATE agent SET last_ms = 0', 'agent'],
     ["UPDATE agent SET vm_name = 'other'", 'agent'],
     ['DELETE FROM agent', 'agent'],
@@ -135,6 +144,7 @@ describe('of a trail without any body', () => {
     "UPDATE event_observer SET affected = 0 WHERE agent_id = 'instance-1'",
     "UPDATE agent SET state = replace(state, '1.0.0', '6.6.6')",
     "UPDATE parked SET reason = 'test'",
+    'UPDATE deed SET state = replace(state, \'"attempts":1\', \'"attempts":9\')',
   ];
 
   it.each(believed)('cannot find %s, and a rebuild does not lose it', async (sql) => {

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
+import { schemaVersion } from '../../src/audit/schema.ts';
 import { openSqliteTrail } from '../../src/audit/sqlite.ts';
 import { openForWriting } from '../../src/audit/sqlite-file.ts';
 import { openSqliteReader } from '../../src/audit/sqlite-reader.ts';
@@ -139,7 +140,7 @@ test('a trail of a later version is refused with both versions', async () => {
   }
   for (const open of [openSqliteTrail, openSqliteReader, openSqliteSource]) {
     expect(refusal(() => open(path))).toBe(
-      `the trail at ${path} was written by a later version of this program (its tables are of version 99, this program knows 2)`,
+      `the trail at ${path} was written by a later version of this program (its tables are of version 99, this program knows ${schemaVersion})`,
     );
   }
 });

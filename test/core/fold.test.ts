@@ -148,6 +148,7 @@ test('a live migration seen by three VMs is one life with the first time of each
     durationSeconds: 5,
     description: freeze().description,
     firstSeenAt: synthesisAt,
+    firstSeenInitial: false,
     lastSeenAt: synthesisAt + 960_002,
     scheduledAt: synthesisAt,
     updatedAt: null,

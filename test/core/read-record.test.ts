@@ -33,6 +33,7 @@ test('an event record gives the fact, its witness and its event', () => {
         reason: 'status',
         inferred: false,
         affected: false,
+        initial: false,
         eventType: 'Freeze',
         eventSource: 'Platform',
         notBefore: freeze().notBefore,
@@ -40,6 +41,8 @@ test('an event record gives the fact, its witness and its event', () => {
         description: freeze().description,
         vms: ['web-0', 'web-1'],
       },
+      deed: null,
+      self: null,
     },
   });
 });

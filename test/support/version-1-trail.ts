@@ -1,4 +1,4 @@
-// A trail as version 1 of the schema had it: its own SQL, and what a consumer of that version wrote.
+// A trail as versions 1 and 2 of the schema had it: their own SQL, and what a consumer of that version wrote.
 import { DatabaseSync } from 'node:sqlite';
 import { openProjector } from '../../src/audit/projector.ts';
 import type { HubEvent } from '../../src/core/leaf.ts';
@@ -121,6 +121,8 @@ export type Version1Stream = readonly [name: string, events: readonly HubEvent[]
 export function writeVersion1Trail(path: string, streams: readonly Version1Stream[]): void {
   using database = new DatabaseSync(path);
   database.exec(`PRAGMA journal_mode = WAL; ${schema}`);
+  // What the projector of today writes beyond that is taken away again.
+  database.exec(`${deedTable} ALTER TABLE agent ADD COLUMN first_ms INTEGER`);
   const addStream = database.prepare('INSERT INTO stream VALUES (?, ?, ?, ?, ?)');
   const addEntry = database.prepare('INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?)');
   // The names under which the projector compares places: by number, as version 1 did.
@@ -135,4 +137,40 @@ export function writeVersion1Trail(path: string, streams: readonly Version1Strea
     }
     projector.project(entries.map((entry) => ({ ...entry, stream: String(at + 1) })));
   }
+  withoutDeeds(database);
+}
+
+const deedTable = `CREATE TABLE deed (
+  event_id TEXT, agent_id TEXT, what TEXT, at_ms INTEGER, state TEXT, PRIMARY KEY (event_id, agent_id, what)
+);`;
+
+/** Makes of a trail one of version 2, in which records about deeds said nothing of events. */
+export function makeVersion2(path: string): void {
+  using database = new DatabaseSync(path);
+  database.exec('DROP INDEX observation_at');
+  withoutDeeds(database);
+  database.exec('PRAGMA user_version = 2');
+}
+
+function withoutDeeds(database: DatabaseSync): void {
+  const unsaid = ['heartbeatIntervalMs', 'pollIntervalMs', 'bootId', 'sourceState', 'lastDocumentAt', 'seen'];
+  database.exec(`
+    DROP TABLE deed;
+    UPDATE event SET state = json_remove(state, '$.openings');
+    UPDATE agent SET state = json_remove(state, ${unsaid.map((name) => `'$.fields.${name}'`).join(', ')});
+    UPDATE observation SET event_id = NULL WHERE type NOT GLOB '*.event.*';
+    DROP INDEX agent_vm;
+    ALTER TABLE agent RENAME TO agent_after;
+    CREATE TABLE agent (
+  agent_id TEXT PRIMARY KEY,
+  vm_id TEXT,
+  vm_name TEXT,
+  resource_id TEXT,
+  last_ms INTEGER NOT NULL,
+  state TEXT NOT NULL
+) STRICT;
+    INSERT INTO agent SELECT agent_id, vm_id, vm_name, resource_id, last_ms, state FROM agent_after;
+    DROP TABLE agent_after;
+    CREATE INDEX agent_vm ON agent (vm_id);
+  `);
 }

@@ -3,7 +3,7 @@ import { TrailUnusable } from '../store.ts';
 import type { Ask, Database } from './database.ts';
 import { stateOf } from './failure.ts';
 import { schemaLock } from './roles.ts';
-import { foundation, migrations, schemaVersion } from './schema.ts';
+import { foundation, migrations, projectionRules, schemaVersion } from './schema.ts';
 
 /** How the tables stand. */
 export type Tables = 'ready' | 'missing' | 'older';
@@ -22,11 +22,20 @@ export async function lookAtTables(ask: Ask): Promise<Tables> {
   if (state['found'] !== true) return 'missing';
   const [version] = await ask('SELECT coalesce(max(number), 0) AS number FROM seb.version');
   const number = Number(version?.['number']);
-  if (number > schemaVersion) {
-    throw new TrailUnusable('the trail in PostgreSQL was made by a newer version of seb: use that one');
-  }
+  if (number > schemaVersion) throw newer();
   return number === 0 ? 'missing' : number < schemaVersion ? 'older' : 'ready';
 }
+
+/** Whether the projections were made by the rules of this version. @throws TrailUnusable when by those of a later one */
+export async function areProjected(ask: Ask): Promise<boolean> {
+  const [row] = await ask('SELECT rules FROM seb.projected');
+  const rules = Number(row?.['rules'] ?? 0);
+  if (rules > projectionRules) throw newer();
+  return rules === projectionRules;
+}
+
+const newer = (): TrailUnusable =>
+  new TrailUnusable('the trail in PostgreSQL was made by a newer version of seb: use that one');
 
 /**
  * Makes the tables or brings them to this version, when needed.

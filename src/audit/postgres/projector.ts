@@ -1,6 +1,7 @@
 // Keeps the projections of a trail in PostgreSQL: looks up in bulk what a batch speaks of, and writes in bulk what it changes.
 import { hash } from 'node:crypto';
-import type { AgentState, WitnessState } from '../../core/agent-fold.ts';
+import { type AgentState, summarizeAgent, type WitnessState } from '../../core/agent-fold.ts';
+import { type DeedState, deedKey } from '../../core/deed-fold.ts';
 import { canonicalName } from '../../core/document.ts';
 import { type EventState, summarizeEvent } from '../../core/event-fold.ts';
 import { type Changes, type Known, type Observation, projectBatch } from '../../core/projection.ts';
@@ -42,12 +43,12 @@ const hex = (value: unknown): string => Buffer.from(value as Uint8Array).toStrin
 /** What `seb.key` gives. */
 export const keyOf = (text: string): Uint8Array => hash('sha256', toColumn(text), 'buffer').subarray(0, 16);
 
-type Found = Readonly<Record<'observations' | 'events' | 'agents' | 'witnesses', readonly Row[]>>;
+type Found = Readonly<Record<'observations' | 'events' | 'agents' | 'witnesses' | 'deeds', readonly Row[]>>;
 
 async function lookUp(ask: Ask, batch: ReadBatch): Promise<Found> {
   const { recordKeys, eventIds, agentIds } = batch;
-  if (recordKeys.length === 0) return { observations: [], events: [], agents: [], witnesses: [] };
-  const [observations, events, agents, witnesses] = await Promise.all([
+  if (recordKeys.length === 0) return { observations: [], events: [], agents: [], witnesses: [], deeds: [] };
+  const [observations, events, agents, witnesses, deeds] = await Promise.all([
     ask('SELECT * FROM seb.observation WHERE record_key = ANY($1::bytea[])', [recordKeys.map(bytes)]),
     ask('SELECT event_id AS id, state FROM seb.event WHERE seb.key(event_id) = ANY($1::bytea[])', [
       eventIds.map(keyOf),
@@ -64,15 +65,33 @@ async function lookUp(ask: Ask, batch: ReadBatch): Promise<Found> {
         batch.witnesses.map(({ agentId }) => keyOf(agentId)),
       ],
     ),
+    lookUpDeeds(ask, batch),
   ]);
-  return { observations, events, agents, witnesses };
+  return { observations, events, agents, witnesses, deeds };
 }
 
-const knownFrom = ({ observations, events, agents, witnesses }: Found, streams: StreamIds): Known => ({
+/** Most batches tell no deed. */
+const lookUpDeeds = async (ask: Ask, { deeds }: ReadBatch): Promise<readonly Row[]> =>
+  deeds.length === 0
+    ? []
+    : ask(
+        `SELECT event_id, agent_id, what, state FROM seb.deed
+         JOIN unnest($1::bytea[], $2::bytea[], $3::bytea[]) AS wanted (event, agent, deed)
+           ON seb.key(event_id) = wanted.event AND seb.key(agent_id) = wanted.agent
+             AND seb.key(what) = wanted.deed`,
+        [
+          deeds.map(({ eventId }) => keyOf(eventId)),
+          deeds.map(({ agentId }) => keyOf(agentId)),
+          deeds.map(({ what }) => keyOf(what)),
+        ],
+      );
+
+const knownFrom = ({ observations, events, agents, witnesses, deeds }: Found, streams: StreamIds): Known => ({
   observations: observations.map((row) => observationFrom(row, streams)),
   events: statesOf<EventState>(events),
   agents: statesOf<AgentState>(agents),
   witnesses: new Map(witnesses.map(witnessFrom)),
+  deeds: new Map(deeds.map(deedFrom)),
 });
 
 const statesOf = <State>(rows: readonly Row[]): Map<string, State> =>
@@ -98,6 +117,12 @@ function witnessFrom(row: Row): [string, WitnessState] {
   return [witnessKey({ eventId, agentId }), state];
 }
 
+function deedFrom(row: Row): [string, DeedState] {
+  const [eventId, agentId] = [fromColumn(String(row['event_id'])), fromColumn(String(row['agent_id']))];
+  const what = fromColumn(String(row['what']));
+  return [deedKey({ eventId, agentId, what }), JSON.parse(stateText(row)) as DeedState];
+}
+
 type Rows = Readonly<Record<TableName, readonly (readonly Value[])[]>>;
 
 const rowsOf = (streams: StreamIds, changes: Changes): Rows => ({
@@ -114,6 +139,9 @@ const rowsOf = (streams: StreamIds, changes: Changes): Rows => ({
   event_vm: [...changes.vms].flatMap(([eventId, names]) => vmRows(eventId, names)),
   event_observer: changes.witnesses.map(({ eventId, agentId, state: { phases, affected, seen } }) => [
     ...[eventId, agentId, phases, affected, seen.first, seen.last],
+  ]),
+  deed: changes.deeds.map(({ eventId, agentId, what, state }) => [
+    ...[eventId, agentId, what, state.at, JSON.stringify(state)],
   ]),
   agent: [...changes.agents].map(([agentId, state]) => agentRow(agentId, state)),
 });
@@ -139,7 +167,6 @@ export const byBytes = (one: string, other: string): number =>
   Buffer.compare(Buffer.from(toColumn(one)), Buffer.from(toColumn(other)));
 
 function agentRow(agentId: string, state: AgentState): Value[] {
-  const field = (name: string): string | null => state.fields[name]?.value ?? null;
-  const fields = [field('vmId'), field('vmName'), field('resourceId')];
-  return [agentId, ...fields, state.seen.last, JSON.stringify(state)];
+  const { vmId, vmName, resourceId, firstAt, lastAt } = summarizeAgent(agentId, state);
+  return [agentId, vmId, vmName, resourceId, lastAt, JSON.stringify(state), firstAt];
 }

@@ -6,7 +6,9 @@ import { openScratch, type Scratch } from '../scratch.ts';
 import type { ProjectionCheck } from '../store.ts';
 import type { Ask, Database } from './database.ts';
 import { headsOf, numbersOf, streamNames } from './log.ts';
+import { areProjected } from './prepare.ts';
 import { entriesFrom, inPieces } from './rows.ts';
+import { projectionRules } from './schema.ts';
 import {
   putStatement,
   putValues,
@@ -41,15 +43,30 @@ export const rebuildProjections = (
 ): Promise<ProjectionCheck> =>
   database.transact(async (ask) => {
     await lock(ask);
-    using stored = await copyProjections(ask);
-    using scratch = openScratch(numbersOf(await streamNames(ask)));
-    await takeEntries(ask, scratch);
-    const check = scratch.compare(stored);
-    if (check.different.length === 0) return check;
-    scratch.replace(stored);
-    for (const name of tableNames) if (check.different.includes(name)) await replaceTable(ask, stored, name);
-    return check;
+    return await remake(ask);
   }, patient);
+
+/** Replaces what an earlier version derived, which is less than what the same entries give now; once, whoever is first. */
+export const bringProjections = (database: Database, lock: (ask: Ask) => Promise<void>): Promise<void> =>
+  database.transact(async (ask) => {
+    if (await areProjected(ask)) return;
+    await lock(ask);
+    // Whoever waited here finds it done.
+    if (await areProjected(ask)) return;
+    await remake(ask);
+    await ask('UPDATE seb.projected SET rules = $1', [projectionRules]);
+  }, patient);
+
+async function remake(ask: Ask): Promise<ProjectionCheck> {
+  using stored = await copyProjections(ask);
+  using scratch = openScratch(numbersOf(await streamNames(ask)));
+  await takeEntries(ask, scratch);
+  const check = scratch.compare(stored);
+  if (check.different.length === 0) return check;
+  scratch.replace(stored);
+  for (const name of tableNames) if (check.different.includes(name)) await replaceTable(ask, stored, name);
+  return check;
+}
 
 async function takeEntries(ask: Ask, scratch: Scratch): Promise<void> {
   for (const { id, head } of await headsOf(ask)) {

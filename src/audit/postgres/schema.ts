@@ -3,7 +3,7 @@
 // Everything is in the schema `seb`, and nothing in `public`: names such as `event` are anybody's.
 
 /** Counts up with `migrations`. */
-export const schemaVersion = 1;
+export const schemaVersion = 2;
 
 /** The log. Triggers, not manners, keep it growing only: they bind every role but one that takes them away. */
 const log = `
@@ -183,12 +183,41 @@ CREATE TABLE seb.agent (
 CREATE UNIQUE INDEX agent_key ON seb.agent (seb.key(agent_id));
 `;
 
+/**
+ * Deeds, and since when an agent is known. A consumer of an earlier version writes agents without that, and is refused
+ * from here on: what it derived would be less than what the same entries give now, and would take away from it.
+ */
+const deeds = `
+CREATE INDEX observation_at ON seb.observation (at_ms);
+
+-- What agents did about events and measured of them: each deed as its agent told it last.
+CREATE TABLE seb.deed (
+  event_id text COLLATE "C" NOT NULL,
+  agent_id text COLLATE "C" NOT NULL,
+  what text COLLATE "C" NOT NULL,
+  at_ms bigint NOT NULL,
+  state text NOT NULL
+);
+CREATE UNIQUE INDEX deed_key ON seb.deed (seb.key(event_id), seb.key(agent_id), seb.key(what));
+
+ALTER TABLE seb.agent ADD COLUMN first_ms bigint;
+UPDATE seb.agent SET first_ms = last_ms;
+ALTER TABLE seb.agent ALTER COLUMN first_ms SET NOT NULL;
+
+-- By which version's rules the projections were made, and that there is one answer.
+CREATE TABLE seb.projected (rules integer NOT NULL, one boolean PRIMARY KEY DEFAULT true CHECK (one));
+INSERT INTO seb.projected (rules) VALUES (1);
+`;
+
+/** By which rules this version derives projections: counts up when the same entries give something else. */
+export const projectionRules = 2;
+
 /** What a database needs before it can say which version it has. */
 export const foundation = `CREATE SCHEMA IF NOT EXISTS seb;
 CREATE TABLE IF NOT EXISTS seb.version (number integer PRIMARY KEY, made_at timestamptz NOT NULL DEFAULT now());`;
 
 /** What leads from each version to the next one: the first from nothing to 1. They are never changed, only added to. */
-export const migrations: readonly string[] = [`${log}${rules}${projections}`];
+export const migrations: readonly string[] = [`${log}${rules}${projections}`, deeds];
 
 /** Tables that only ever grow, and those that can be made anew. */
 export const logTables = ['stream', 'entry', 'checkpoint', 'trail'] as const;
@@ -199,5 +228,6 @@ export const projectionTables = [
   'event',
   'event_vm',
   'event_observer',
+  'deed',
   'agent',
 ] as const;

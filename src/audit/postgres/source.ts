@@ -4,7 +4,7 @@ import type { PinnedNote, RecordPlace, SourceStream, StoredEntry, TrailSource } 
 import { TrailUnusable } from '../store.ts';
 import { type Ask, openDatabase, type PostgresSettings } from './database.ts';
 import { currentTrail } from './log.ts';
-import { lookAtTables } from './prepare.ts';
+import { areProjected, lookAtTables } from './prepare.ts';
 import { checkSnapshot } from './rebuild.ts';
 import { entriesFrom, inPieces } from './rows.ts';
 import { fromColumn, toColumn } from './text.ts';
@@ -55,6 +55,11 @@ export async function requireTables(ask: Ask): Promise<void> {
   if (tables === 'older') {
     throw new TrailUnusable(
       'the trail in PostgreSQL has tables of an older version: start the consumer once',
+    );
+  }
+  if (!(await areProjected(ask))) {
+    throw new TrailUnusable(
+      'the trail in PostgreSQL was written by an earlier version of this program: "seb consumer" brings it up to date when it next starts',
     );
   }
 }

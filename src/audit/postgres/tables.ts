@@ -58,14 +58,19 @@ export const tables = {
     update: `phases = excluded.phases, affected = excluded.affected,
       first_ms = excluded.first_ms, last_ms = excluded.last_ms`,
   },
+  deed: {
+    columns: { event_id: 'text', agent_id: 'text', what: 'text', at_ms: 'bigint', state: 'text' },
+    key: 'seb.key(event_id), seb.key(agent_id), seb.key(what)',
+    update: 'at_ms = excluded.at_ms, state = excluded.state',
+  },
   agent: {
     columns: {
       ...{ agent_id: 'text', vm_id: 'text', vm_name: 'text', resource_id: 'text' },
-      ...{ last_ms: 'bigint', state: 'text' },
+      ...{ last_ms: 'bigint', state: 'text', first_ms: 'bigint' },
     },
     key: 'seb.key(agent_id)',
     update: `vm_id = excluded.vm_id, vm_name = excluded.vm_name, resource_id = excluded.resource_id,
-      last_ms = excluded.last_ms, state = excluded.state`,
+      last_ms = excluded.last_ms, state = excluded.state, first_ms = excluded.first_ms`,
   },
 } as const satisfies Readonly<Record<string, Table>>;
 

@@ -1,7 +1,8 @@
 // What every store must derive from its entries: the same whatever came first, and found out when it was changed.
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { asHubEvents, liveMigration, saying } from '../synthetic.ts';
+import { asHubEvents, freeze, liveMigration, saying } from '../synthetic.ts';
+import { approving, beating, feeling, hooking } from '../synthetic-deeds.ts';
 import { append, clean, type OpenWorld, other, positionIn, stream } from './world.ts';
 
 // A few facts of two events from three VMs, so that repeats, conflicts and poison are frequent.
@@ -10,9 +11,24 @@ const contradicting = (noticeSeconds: number) => {
   const record = saying({ kind: 'scheduled' });
   return { ...record, data: { ...record.data, noticeSeconds } };
 };
+const seen = [
+  { eventId: freeze().eventId, eventType: 'Freeze', eventStatus: 'Scheduled', firstSeenAt: null },
+];
+// Words that overtake each other, on an event that other records may tell or not.
+const deeds = [
+  approving({ decision: 'refused', reason: 'prepare-failed', answer: null }, { sequence: 4 }),
+  approving({}, { sequence: 6, after: 5 }),
+  hooking({ outcome: 'started', durationMs: null }, { sequence: 4, vm: 1 }),
+  hooking({ outcome: 'failed', exitCode: 1 }, { sequence: 5, vm: 1, after: -5 }),
+  feeling({}, { vm: 2, sequence: 9 }),
+  feeling({ event: freeze(7) }, { vm: 2, sequence: 10 }),
+  beating({ document: { seen } }, { vm: 1, sequence: 7, after: 40 }),
+  beating({ source: { state: 'failing' } }, { vm: 1, sequence: 8, after: 30 }),
+];
 /** Bodies of which many are said again, some contradict each other, and some cannot be read. */
 export const someBodies = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...told) },
+  { weight: 3, arbitrary: fc.constantFrom(...deeds) },
   { weight: 1, arbitrary: fc.constantFrom('poison', '{}') },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 3 }).map(contradicting) },
 );
@@ -53,6 +69,12 @@ const changes: readonly (readonly [table: string, sql: string])[] = [
   ['event_observer', `UPDATE event_observer SET first_ms = first_ms - 1`],
   ['event_observer', `UPDATE event_observer SET last_ms = last_ms + 1`],
   ['event_observer', `DELETE FROM event_observer`],
+  ['deed', `UPDATE deed SET at_ms = at_ms + 1`],
+  ['deed', `UPDATE deed SET what = 'approval refused'`],
+  ['deed', `UPDATE deed SET agent_id = 'nobody'`],
+  ['deed', `UPDATE deed SET state = replace(CAST(state AS TEXT), 'approved', 'refused')`],
+  ['deed', `DELETE FROM deed`],
+  ['agent', `UPDATE agent SET first_ms = 0`],
   ['agent', `UPDATE agent SET vm_id = 'other'`],
   ['agent', `UPDATE agent SET vm_name = 'other'`],
   ['agent', `UPDATE agent SET resource_id = 'other'`],
@@ -96,14 +118,15 @@ export function keepsProjections(openWorld: OpenWorld): void {
       ...liveMigration(0, 1),
       contradicting(7),
       ...liveMigration(),
+      approving({}, { vm: 1 }),
     ];
     await append(trail, asHubEvents(events));
     for (const [table, sql] of changes) {
       await world.tamper(sql);
-      const found = { status: 'checked', entries: 11, damaged: [] };
+      const found = { status: 'checked', entries: 12, damaged: [] };
       expect(await trail.check(), sql).toMatchObject({ ...found, different: [table] });
       expect(await trail.rebuild(), sql).toMatchObject({ ...found, different: [table] });
-      expect(await trail.check(), sql).toEqual(clean(11));
+      expect(await trail.check(), sql).toEqual(clean(12));
     }
   });
 
