@@ -2,7 +2,10 @@
 import { expect, test } from 'vitest';
 import { chatPolicy } from '../../src/core/delivery.ts';
 import { discardDeliveries, openOutboxForCare, retryDeliveries } from '../../src/delivery/outbox/care.ts';
+import type { Draft } from '../../src/delivery/outbox/draft.ts';
+import { approvalOf, hookOf } from '../support/deed-records.ts';
 import { announceEach, busy, openTestLane, revoked, throttled, written } from '../support/lanes.ts';
+import { sampleObserver } from '../support/records.ts';
 import { delivered } from '../support/scripted-sink.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -96,6 +99,23 @@ test('a chat skips a phase of an event that a newer one overtook, and no record 
     '5 delivered',
     '6 delivered',
   ]);
+});
+
+test('a deed overtakes no phase of its event, and no phase and no other deed overtakes it', async () => {
+  using directory = temporaryDirectory();
+  using lane = openTestLane(directory.path, { policy: chatPolicy });
+  const doDeed = (deedOf: typeof hookOf | typeof approvalOf): void => {
+    const make: Draft['make'] = (agent) =>
+      deedOf({ event: { eventId: 'A' } }, { observer: sampleObserver, agent: { version: '0', ...agent } });
+    lane.outbox.commit(null, [{ factId: null, urgent: false, make }]);
+  };
+  announceEach(lane.outbox, ['A']);
+  for (const deedOf of [hookOf, hookOf, approvalOf]) doDeed(deedOf);
+  await lane.run();
+  doDeed(hookOf);
+  announceEach(lane.outbox, ['A']);
+  await lane.run();
+  expect(lane.sink.attempts).toEqual([[1], [2], [3], [4], [5], [6]]);
 });
 
 test('a chat does not go back to a phase once a newer one was said, unless a person asks for it', async () => {

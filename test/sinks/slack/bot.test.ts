@@ -6,10 +6,12 @@ import { openPassingMemory } from '../../../src/sinks/memory.ts';
 import type { OutgoingRecord, Sink, SinkMemory } from '../../../src/sinks/sink.ts';
 import { slackMessageOf } from '../../../src/sinks/slack/message.ts';
 import { isNewer, openSlackThreads } from '../../../src/sinks/slack/thread.ts';
+import { approvalOf, hookOf, impactOf } from '../../support/deed-records.ts';
 import { openInbox } from '../../support/inbox.ts';
 import { openOutbox } from '../../support/outboxes.ts';
-import { outgoing, sampleAgentRecord, sampleLife, sampleRecord } from '../../support/records.ts';
+import { outgoing, sampleAgentRecord, sampleEvent, sampleLife, sampleRecord } from '../../support/records.ts';
 import { type SlackApi, type SlackFault, startSlackApi } from '../../support/slack-api.ts';
+import { stamp } from '../../support/story.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 import { keepsTheHttpContract } from '../http-contract.ts';
 import { marker } from '../http-subject.ts';
@@ -50,6 +52,7 @@ const openBot = (api: SlackApi, memory: SinkMemory = openPassingMemory(), more: 
 };
 
 const delivered = { status: 'delivered' };
+const stampOf = (sequence: number) => ({ ...stamp, agent: { ...stamp.agent, sequence } });
 const send = (sink: Sink, record: BridgeRecord) => sink.send(outgoing(record), patience());
 
 async function sendAll(sink: Sink, records: readonly BridgeRecord[]): Promise<void> {
@@ -174,6 +177,87 @@ describe('a bot', () => {
     expect(api.methods).toEqual(['chat.postMessage', ...updates, 'chat.postMessage']);
     expect(api.posts[0]?.text).toContain('Maintenance completed');
     expect(api.posts.at(-1)?.text).toContain('Maintenance in progress');
+  });
+});
+
+describe('what an agent did about an event', () => {
+  const event = sampleEvent();
+  const [scheduled, started, completed] = sampleLife(event);
+  const deeds = [
+    hookOf({ event, outcome: 'started', output: null }),
+    hookOf({ event, outcome: 'failed', exitCode: 3, output: 'no\nbalancer *here*' }, stampOf(43)),
+    approvalOf({ event }, stampOf(44)),
+    impactOf({ event }, stampOf(45)),
+  ];
+  const given = (...records: readonly (BridgeRecord | undefined)[]) =>
+    records.filter((record) => record !== undefined);
+
+  it('is a reply in the thread of the event, whose message stays as it is', async () => {
+    await using api = await startSlackApi();
+    await using sink = openBot(api);
+    await sendAll(sink, given(scheduled, ...deeds, started));
+    expect(api.methods).toEqual(['chat.postMessage', ...deeds.map(() => 'chat.postMessage'), ...updates]);
+    const [root, ...replies] = api.posts;
+    expect([root?.threadTs, root?.edits]).toEqual([null, 1]);
+    expect(root?.text).toContain('Maintenance in progress');
+    expect(replies.map(({ threadTs }) => threadTs)).toEqual(Array(5).fill(root?.ts));
+    expect(replies.map(({ text }) => text.split('\n')[0]?.replace(/^:\w+: /, ''))).toEqual([
+      expect.stringMatching(/^Prepare hook started: drain\.sh/),
+      expect.stringMatching(/^Prepare hook failed: drain\.sh exited with 3/),
+      expect.stringMatching(/^Approved by rule 2/),
+      expect.stringMatching(/^Paused 2\.7 to 3\.0 s/),
+      expect.stringMatching(/^Maintenance in progress/),
+    ]);
+  });
+
+  it('brings the end of what a hook wrote, as text', async () => {
+    await using api = await startSlackApi();
+    await using sink = openBot(api);
+    await sendAll(sink, given(scheduled, deeds[1]));
+    expect(api.posts[1]?.text.split('\n')[1]).toBe('The hook says: no ⏎ balancer ∗here∗');
+  });
+
+  it('is said once, however often it is sent', async () => {
+    await using api = await startSlackApi();
+    await using sink = openBot(api);
+    await sendAll(sink, given(scheduled, deeds[0], deeds[0]));
+    expect(api.posts).toHaveLength(2);
+  });
+
+  it('is a message of its own where the event has none, and never becomes that of the event', async () => {
+    await using api = await startSlackApi();
+    await using sink = openBot(api);
+    await sendAll(sink, given(deeds[0], scheduled, deeds[1], completed));
+    const [alone, root, ...replies] = api.posts;
+    expect([alone, root].map((post) => [post?.threadTs, post?.edits])).toEqual([
+      [null, 0],
+      [null, 1],
+    ]);
+    expect(alone?.text).toContain('Prepare hook started');
+    expect(replies.map(({ threadTs }) => threadTs)).toEqual([root?.ts, root?.ts]);
+  });
+
+  it('is a message of its own, once, where that of the event is gone; the next phase begins anew', async () => {
+    await using api = await startSlackApi();
+    await using sink = openBot(api);
+    await sendAll(sink, given(scheduled));
+    api.delete(api.posts[0]?.ts ?? '');
+    await sendAll(sink, given(deeds[0], deeds[0], started));
+    expect(api.posts.map(({ threadTs, edits }) => [threadTs, edits])).toEqual([
+      [null, 0],
+      [null, 0],
+    ]);
+    expect(api.posts.map(({ text }) => text.replace(/^:\w+: /, '').slice(0, 20))).toEqual([
+      'Prepare hook started',
+      'Maintenance in progr',
+    ]);
+  });
+
+  it('wakes whom its own severity wakes', async () => {
+    await using api = await startSlackApi();
+    await using sink = openBot(api, openPassingMemory(), { mentions: { ERROR: '<!channel>' } });
+    await sendAll(sink, given(scheduled, deeds[0], deeds[1]));
+    expect(api.posts.map(({ text }) => text.startsWith('<!channel> '))).toEqual([false, false, true]);
   });
 });
 

@@ -11,6 +11,7 @@ import {
   textsIn,
   withoutLocalTimes,
 } from '../../support/adaptive-cards.ts';
+import { hookOf } from '../../support/deed-records.ts';
 import { hostileTexts, mangledRecords } from '../../support/mangled-records.ts';
 import { announced, lives } from '../../support/notices.ts';
 import { lastRecord } from '../../support/story.ts';
@@ -66,6 +67,12 @@ const place = [
   { title: 'Machine', value: 'Standard_D4s_v5, scale set WestNO, fault domain 1' },
   { title: 'Event ID', value: 'C7061BAC-AFDC-4513-B24B-AA5F13A16123' },
 ];
+
+it('says of the words of a hook that they are not those of Azure', () => {
+  const texts = textsIn(cardIn(cardBody(noticeOf(hookOf()))));
+  expect(texts).toContain('The hook says: draining ⏎ all is drained');
+  expect(texts.join(' ')).not.toContain('Azure says');
+});
 
 describe('the card of an event that is', () => {
   it('scheduled has the state, the time of its reader, the facts, the words of Azure and the way to the portal', () => {
