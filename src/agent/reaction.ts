@@ -47,7 +47,8 @@ export function joinReactions(parts: readonly Reaction[]): Reaction {
       for (const part of parts) part.act(watch, now);
     },
     idle: async () => {
-      await Promise.all(parts.map((part) => part.idle()));
+      // Hooks hold back only for a moment once they are idle, so they are asked after the approvals behind them.
+      for (const part of parts.toReversed()) await part.idle();
     },
     [Symbol.asyncDispose]: async () => {
       for (const part of parts.toReversed()) await part[Symbol.asyncDispose]();

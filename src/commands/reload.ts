@@ -1,4 +1,5 @@
 // Keeps the agent running through changes of its configuration file: SIGHUP has it read anew.
+import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { type AgentControls, runAgent } from '../agent/agent.ts';
 import { type AgentSettings, agentSettingsFor } from '../agent/settings.ts';
@@ -70,6 +71,10 @@ function openReload(path: string, running: Configuration, { log, service }: Relo
     // A run that is about to end is followed by one that says itself when it is ready.
     if (!ending.signal.aborted) service?.reloaded(remark);
   };
+  const end = (): void => {
+    log.info({}, 'the configuration file has changed: it is taken up');
+    ending.abort();
+  };
   const takeUp = async (): Promise<void> => {
     service?.reloading();
     const found = await tryRead(path, log);
@@ -78,9 +83,10 @@ function openReload(path: string, running: Configuration, { log, service }: Relo
     inHand?.reopen();
     if (found === null) return goOn('the changed configuration file was refused: see the log');
     if (!isDeepStrictEqual(found.content, (next ?? running).content)) {
-      log.info({}, 'the configuration file has changed: it is taken up');
+      const isEnding = next !== null;
       next = found;
-      return ending.abort();
+      if (!isEnding && !(await endWhenIdle(inHand, end))) log.info({}, waiting);
+      return goOn(waiting);
     }
     if (inHand !== null) {
       log.info({}, 'the configuration file is unchanged: files are opened anew, suspended sinks tried again');
@@ -98,6 +104,18 @@ function openReload(path: string, running: Configuration, { log, service }: Relo
     },
     next: () => next,
   };
+}
+
+const waiting = 'the configuration file has changed: it waits for the hook in hand to end';
+
+/** A hook that is in hand is not cut short, and meanwhile the file may change once more. @returns whether none was */
+async function endWhenIdle(controls: AgentControls | null, end: () => void): Promise<boolean> {
+  const idle = async (): Promise<true> => {
+    await controls?.idle();
+    end();
+    return true;
+  };
+  return await Promise.race([idle(), setImmediate(false)]);
 }
 
 /** @throws ConfigurationError */
