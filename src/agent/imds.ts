@@ -1,10 +1,12 @@
 // Asks the instance metadata service, in the manner it wants to be asked: never through a proxy, one at a time.
 import http from 'node:http';
 import pRetry, { AbortError } from 'p-retry';
+import { type ApprovalAnswer, approvalAnswer } from '../core/approval-attempt.ts';
 import { readDocument, type ScheduledEventsDocument } from '../core/document.ts';
 import { plainText } from '../core/notice/plain-text.ts';
 import { type Observer, observerFrom } from '../core/observer.ts';
 import type { PollOutcome } from '../core/source.ts';
+import { type Answer, type Endpoint, exchange } from './imds-exchange.ts';
 
 /** The outcome of a poll, with the document when there is one. */
 export type Poll =
@@ -23,6 +25,11 @@ export interface ImdsClient extends Disposable {
    * @throws only the reason of `signal`
    */
   observer(signal: AbortSignal): Promise<Observer>;
+  /**
+   * One POST that lets an event start: for every VM that it names, and without a way back. One at a time.
+   * @param eventId as the document spells it
+   */
+  approve(eventId: string, signal: AbortSignal): Promise<ApprovalAnswer>;
 }
 
 export interface ImdsSettings {
@@ -31,18 +38,11 @@ export interface ImdsSettings {
   readonly apiVersion: string;
 }
 
-// A document that names every VM of the largest placement group stays far below this.
-const bodyBytesMax = 4 * 1024 * 1024;
 // The first version with everything a record says about its observer, but the id of a Flexible set.
 const instanceApiVersion = '2021-02-01';
 const instanceTimeoutMs = 10_000;
 const instanceRetryMsMax = 30_000;
-
-interface Answer {
-  readonly code: number;
-  readonly headers: http.IncomingHttpHeaders;
-  readonly body: string;
-}
+const approvalTimeoutMs = 10_000;
 
 /** Opens a client; it connects at the first request. Close it to end its connection. */
 export function openImds(settings: ImdsSettings): ImdsClient {
@@ -50,15 +50,37 @@ export function openImds(settings: ImdsSettings): ImdsClient {
   // connections, so that a metadata request that hangs cannot hold up a poll; polls never overlap.
   const agent = new http.Agent({ keepAlive: true, maxSockets: 2, maxFreeSockets: 1 });
   const request = { agent, endpoint: settings.endpoint };
+  const path = `/metadata/scheduledevents?api-version=${settings.apiVersion}`;
+  // Approvals are rare: a connection of their own each time is never stale, and never in the way of a poll.
+  const approving = new http.Agent({ keepAlive: false, maxSockets: 1 });
+  let before: Promise<unknown> = Promise.resolve();
   return {
     async poll(timeoutMs, signal) {
-      const path = `/metadata/scheduledevents?api-version=${settings.apiVersion}`;
-      const answer = await get({ ...request, path, timeoutMs, signal });
+      const answer = await exchange({ ...request, path, timeoutMs, signal });
       return 'reason' in answer ? { status: 'failed', reason: answer.reason } : pollFrom(answer);
     },
     observer: (signal) => pRetry(() => readObserver(request, signal), observerRetry(signal)),
-    [Symbol.dispose]: () => agent.destroy(),
+    approve(eventId, signal) {
+      const answer = before.then(() => approve({ ...request, agent: approving, path, signal }, eventId));
+      before = answer;
+      return answer;
+    },
+    [Symbol.dispose]: () => {
+      agent.destroy();
+      approving.destroy();
+    },
   };
+}
+
+async function approve(
+  place: Endpoint & { readonly path: string; readonly signal: AbortSignal },
+  eventId: string,
+): Promise<ApprovalAnswer> {
+  const body = JSON.stringify({ StartRequests: [{ EventId: eventId }] });
+  const answer = await exchange({ ...place, body, timeoutMs: approvalTimeoutMs });
+  if ('reason' in answer) return { status: 'failed', code: null, reason: answer.reason };
+  const detail = refusalDetail(answer.code, answer.body, approvalHelp);
+  return approvalAnswer(answer.code, detail, retryAfterMs(answer.headers['retry-after']));
 }
 
 const observerRetry = (signal: AbortSignal) => ({
@@ -72,7 +94,7 @@ const observerRetry = (signal: AbortSignal) => ({
 
 async function readObserver(request: Endpoint, signal: AbortSignal): Promise<Observer> {
   const path = `/metadata/instance?api-version=${instanceApiVersion}`;
-  const answer = await get({ ...request, path, timeoutMs: instanceTimeoutMs, signal });
+  const answer = await exchange({ ...request, path, timeoutMs: instanceTimeoutMs, signal });
   if (signal.aborted) throw new AbortError('aborted');
   if ('reason' in answer) throw new Error(answer.reason);
   if (answer.code !== 200) throw new Error(`answers ${answer.code}`);
@@ -82,58 +104,6 @@ async function readObserver(request: Endpoint, signal: AbortSignal): Promise<Obs
   return observer;
 }
 
-interface Endpoint {
-  readonly agent: http.Agent;
-  readonly endpoint: string;
-}
-
-interface GetRequest extends Endpoint {
-  readonly path: string;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
-
-/** One GET; a transport fault is a value with one of a few reasons. */
-async function get(request: GetRequest): Promise<Answer | { readonly reason: string }> {
-  if (request.signal.aborted) return { reason: 'aborted' };
-  const ending = new AbortController();
-  const stop = () => ending.abort();
-  const timer = setTimeout(stop, request.timeoutMs);
-  request.signal.addEventListener('abort', stop);
-  try {
-    return await exchange(request, ending.signal);
-  } catch (error) {
-    if (request.signal.aborted) return { reason: 'aborted' };
-    return { reason: ending.signal.aborted ? 'does not answer in time' : transportReason(error) };
-  } finally {
-    clearTimeout(timer);
-    request.signal.removeEventListener('abort', stop);
-  }
-}
-
-function exchange({ agent, endpoint, path }: GetRequest, signal: AbortSignal): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const outgoing = http.get(`${endpoint}${path}`, { agent, signal, headers: { Metadata: 'true' } });
-  outgoing.on('error', reject);
-  outgoing.on('response', (incoming) => {
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    incoming.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > bodyBytesMax) incoming.destroy(new Error('too large'));
-      else chunks.push(chunk);
-    });
-    incoming.on('error', reject);
-    // A body cut short closes without an end.
-    incoming.on('close', () => reject(new Error('cut short')));
-    incoming.on('end', () => {
-      const body = Buffer.concat(chunks).toString('utf8');
-      resolve({ code: incoming.statusCode ?? 0, headers: incoming.headers, body });
-    });
-  });
-  return promise;
-}
-
 function pollFrom({ code, headers, body }: Answer): Poll {
   if (code === 200) return readDocument(body);
   if (code === 429 || code === 503) {
@@ -141,7 +111,7 @@ function pollFrom({ code, headers, body }: Answer): Poll {
   }
   if (code === 410) return { status: 'updating' };
   if (code >= 500) return { status: 'failed', reason: `answers ${code}` };
-  return { status: 'refused', code, detail: refusalDetail(code, body) };
+  return { status: 'refused', code, detail: refusalDetail(code, body, refusalHelp) };
 }
 
 /** `Retry-After` in seconds or as a date; null when there is none that can be read. */
@@ -160,11 +130,17 @@ const refusalHelp: Readonly<Record<number, string>> = {
   405: 'the request is not accepted; is imds.endpoint right?',
 };
 
-function refusalDetail(code: number, body: string): string {
+const approvalHelp: Readonly<Record<number, string>> = {
+  400: 'the request is not accepted; the event may be over',
+  401: 'this process may not approve; look at the Metadata Security Protocol rules of the VM',
+  403: 'this process may not approve; look at the Metadata Security Protocol rules of the VM',
+};
+
+function refusalDetail(code: number, body: string, help: Readonly<Record<number, string>>): string {
   const wire = parse(body);
   const said = typeof wire === 'object' && wire !== null ? (wire as { error?: unknown }).error : undefined;
-  const help = refusalHelp[code] ?? 'is imds.endpoint right?';
-  return typeof said === 'string' ? `${help} (it says: ${plainText(said.slice(0, 200))})` : help;
+  const what = help[code] ?? 'is imds.endpoint right?';
+  return typeof said === 'string' ? `${what} (it says: ${plainText(said.slice(0, 200))})` : what;
 }
 
 function parse(body: string): unknown {
@@ -174,14 +150,3 @@ function parse(body: string): unknown {
     return undefined;
   }
 }
-
-const reasons: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'refuses connections',
-  ECONNRESET: 'breaks the connection',
-  EHOSTUNREACH: 'cannot be reached',
-  ENETUNREACH: 'cannot be reached',
-  ETIMEDOUT: 'does not answer in time',
-};
-
-const transportReason = (error: unknown): string =>
-  reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? 'does not answer properly';

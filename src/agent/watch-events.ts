@@ -3,7 +3,14 @@ import type { Clock } from '../clock.ts';
 import { isUrgent } from '../core/delivery.ts';
 import { type BridgeRecord, eventRecord, factId, type Provenance } from '../core/record.ts';
 import { pace, type SourceDecision, type SourceHistory, unknownSource } from '../core/source.ts';
-import { emptyWatch, markApproved, type Observation, observe, type Watch } from '../core/watch.ts';
+import {
+  emptyWatch,
+  markApproved,
+  type Observation,
+  observe,
+  type Sighting,
+  type Watch,
+} from '../core/watch.ts';
 import type { Journal } from '../delivery/journal.ts';
 import type { Meters } from '../delivery/meters.ts';
 import type { Draft } from '../delivery/outbox/draft.ts';
@@ -12,6 +19,7 @@ import type { Wake } from '../delivery/wake.ts';
 import type { OutboxWatch } from '../delivery/watch-outbox.ts';
 import type { Log } from '../log.ts';
 import { version } from '../version.ts';
+import { openAdoption } from './approval/adoption.ts';
 import type { PollMark } from './host.ts';
 import type { ImdsClient, Poll } from './imds.ts';
 import type { ObserverSource } from './observer-source.ts';
@@ -51,6 +59,8 @@ export interface SourceView {
   readonly lateMs: number;
   readonly incarnation: string | null;
   readonly events: number;
+  /** The events that are under way. */
+  readonly seen: readonly Sighting[];
 }
 
 export interface EventWatch {
@@ -70,6 +80,8 @@ interface Memory {
   lastMonotonicMs: number | null;
   /** When the loop has to have begun its next poll, by the monotonic clock. */
   nextTurnMs: number;
+  /** Marks what others approved: its absence then means that it ran. */
+  readonly adopt: (watch: Watch) => Watch;
 }
 
 export function watchEvents(runtime: WatchRuntime): EventWatch {
@@ -81,6 +93,7 @@ export function watchEvents(runtime: WatchRuntime): EventWatch {
     lastDocumentAt: null,
     lastMonotonicMs: null,
     nextTurnMs: openedMs,
+    adopt: openAdoption(runtime.outbox),
   };
   return {
     view: () => ({
@@ -90,6 +103,7 @@ export function watchEvents(runtime: WatchRuntime): EventWatch {
       lateMs: Math.max(clock.monotonic() - memory.nextTurnMs, 0),
       incarnation: memory.watch?.incarnation ?? null,
       events: Object.keys(memory.watch?.sightings ?? {}).length,
+      seen: Object.values(memory.watch?.sightings ?? {}),
     }),
     run: () => run(runtime, memory),
     approved: (eventId, deed) => noteApproval(eventId, deed, runtime, memory),
@@ -135,6 +149,7 @@ function takeDocument(poll: DocumentPoll, runtime: WatchRuntime, memory: Memory)
     if (!known.ok) return;
     memory.watch = known.value ?? emptyWatch(bootId);
   }
+  memory.watch = memory.adopt(memory.watch);
   const pollGapMs = gap(runtime, memory);
   const moment = { now: clock.now(), pollGapMs, bootId, firstSinceStart };
   const { watch, observations, changed } = observe(memory.watch, poll.document, moment);

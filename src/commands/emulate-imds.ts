@@ -62,7 +62,7 @@ export const emulateImds = defineCommand({
   ],
   notes: [
     'Prints one JSON line once it listens: "url" acts as the first VM, "vms" has the address of each. Give one of them to an agent as imds.endpoint. What happens is logged on standard error. docs/scenarios.md says how to write a scenario.',
-    'SPEC is KIND[,KEY=VALUE]... with the kinds warming (the first call takes delay=2m), slow (delay=5s), empty (200 without a body), a status such as 429 or 503 (retryAfter=SECONDS), hang, reset, truncated (half the JSON), cut (the connection ends within the body), incarnation-reset and instance-down, and the keys times, for, after, vm and path (scheduledevents, approval, instance, token, all). A fault hits one request unless times or for is given. --speed leaves its times alone.',
+    'SPEC is KIND[,KEY=VALUE]... with the kinds warming (the first call takes delay=2m), slow (delay=5s), empty (200 without a body), a status such as 429 or 503 (retryAfter=SECONDS), hang, mute (does what it is asked to, and never answers), reset, truncated (half the JSON), cut (the connection ends within the body), incarnation-reset and instance-down, and the keys times, for, after, vm and path (scheduledevents, approval, instance, token, all). A fault hits one request unless times or for is given. --speed leaves its times alone.',
     'What it does not do: there is one placement group; attested documents, load balancer metadata and most fields about images, disks and networks are missing; tokens open nothing; the feature is awake from the start and never falls asleep by itself. An approval starts an event at once, and an approval of an event that is not there gets 400: what Azure does then is not documented.',
   ],
   async run(context) {

@@ -19,9 +19,10 @@ export async function sendFaulty(
   sleep: Sleep,
 ): Promise<number | null> {
   if (fault?.kind === 'slow' || fault?.kind === 'warming') await sleep(fault.delayMs);
-  if (fault?.kind === 'hang') await sleep(Number.POSITIVE_INFINITY);
+  if (fault?.kind === 'mute') healthy();
+  if (fault?.kind === 'hang' || fault?.kind === 'mute') await sleep(Number.POSITIVE_INFINITY);
   if (response.destroyed) return null;
-  if (fault?.kind === 'reset' || fault?.kind === 'hang') {
+  if (fault?.kind === 'reset' || fault?.kind === 'hang' || fault?.kind === 'mute') {
     response.socket?.resetAndDestroy();
     return null;
   }

@@ -8,6 +8,7 @@ const words = [
   'slow',
   'empty',
   'hang',
+  'mute',
   'reset',
   'truncated',
   'cut',

@@ -10,6 +10,8 @@ export type ImdsFault =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: string }
   /** Never answers. */
   | { readonly kind: 'hang' }
+  /** Does what it is asked to, and never answers: the client cannot know that it was heard. */
+  | { readonly kind: 'mute' }
   /** Resets the connection instead of answering. */
   | { readonly kind: 'reset' }
   /** A whole answer whose JSON breaks off in the middle. */

@@ -120,6 +120,19 @@ it('tells approvals from polls', async () => {
   expect((await ask(emulator.url + eventsPath(), { method: 'POST' })).status).toBe(503);
 });
 
+it('takes an approval and never answers it, when it is mute', async () => {
+  await using emulator = await startImdsEmulator();
+  emulator.show({ DocumentIncarnation: 2, Events: [{ EventId: 'A' }] });
+  emulator.inject({ kind: 'mute' }, { path: 'approval' });
+  const leaving = new AbortController();
+  const body = JSON.stringify({ StartRequests: [{ EventId: 'A' }] });
+  const question = { method: 'POST', body, signal: leaving.signal };
+  const answer = ask(emulator.url + eventsPath(), question).catch(() => 'none');
+  await until('the approval', () => emulator.approvals.length === 1);
+  leaving.abort();
+  expect(await answer).toBe('none');
+});
+
 it.each<[string, ImdsFault, object, number]>([
   ['warming', { kind: 'warming', delayMs: 120_000 }, {}, 0],
   [
@@ -129,6 +142,7 @@ it.each<[string, ImdsFault, object, number]>([
     180_000,
   ],
   ['empty,for=30s,vm=WestNO_1', { kind: 'empty' }, { forMs: 30_000, vm: 'WestNO_1' }, 0],
+  ['mute,path=approval', { kind: 'mute' }, { path: 'approval' }, 0],
   ['slow,delay=2s,path=token', { kind: 'slow', delayMs: 2_000 }, { path: 'token' }, 0],
   ['instance-down,for=1m', { kind: 'status', status: 500 }, { forMs: 60_000, path: 'instance' }, 0],
   [

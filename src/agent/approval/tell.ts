@@ -1,0 +1,29 @@
+// Writes down what came of the approval of an event, for later runs and for the world.
+import type { ApprovalData, Told } from '../../core/deed.ts';
+import type { ReactionRuntime } from '../reactions.ts';
+import { approvalDraft } from './draft.ts';
+import { type ApprovalNote, type ApprovalNotes, noteOf } from './notes.ts';
+
+export interface TellRuntime
+  extends Pick<ReactionRuntime, 'approved' | 'journal' | 'observer' | 'wake' | 'clock' | 'log'> {
+  readonly notes: ApprovalNotes;
+}
+
+/** The record and the note, in one commit; with an approval, the watch that knows of it too. */
+export function tellApproval(
+  key: string,
+  told: Told<ApprovalData>,
+  note: ApprovalNote | null,
+  { approved, journal, observer, wake, clock, log, notes }: TellRuntime,
+): void {
+  const draft = approvalDraft(clock.now(), told, () => observer.current());
+  const deed = { drafts: [draft], notes: noteOf(key, note) };
+  notes.put(key, note);
+  const { decision, reason, rule, elected, answer, undelivered, event } = told;
+  const fields = { eventId: event.eventId, reason, rule, elected, answer, undelivered };
+  if (decision === 'approved') log.info(fields, 'the event is approved');
+  else log.warn(fields, decision === 'refused' ? 'the event is not approved' : 'the approval failed');
+  if (decision === 'approved') approved(event.eventId, deed);
+  else journal.commit(null, deed.drafts, deed.notes);
+  wake.ring();
+}
