@@ -28,13 +28,18 @@ export function takes(filter: RecordFilter, record: BridgeRecord): boolean {
   const family = familyOf(record.type);
   if (family === null || !filter.records.includes(family)) return false;
   if (filter.minSeverity && record.severitynumber < severityNumbers[filter.minSeverity]) return false;
-  if (family !== 'event') return true;
+  if (!aboutEvents.includes(family)) return true;
   const data = record.data as EventData;
   const type = data.event.eventType.toLowerCase();
   if (filter.types && !filter.types.some((wanted) => wanted.toLowerCase() === type)) return false;
+  // What a VM did, or felt, nobody else can tell.
+  if (family !== 'event') return true;
   if (filter.transitions && !filter.transitions.includes(data.transition)) return false;
   return speaks(filter, record.correlationid, data);
 }
+
+/** Those whose records are about one event. */
+const aboutEvents: readonly RecordFamily[] = ['event', 'approval', 'hook', 'impact'];
 
 function speaks(filter: RecordFilter, key: string, data: EventData): boolean {
   const { vmName, vmId } = data.observer;

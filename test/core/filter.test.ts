@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type RecordFilter, takes } from '../../src/core/filter.ts';
 import { observerFrom, unknownObserver } from '../../src/core/observer.ts';
 import { agentRecord, type BridgeRecord } from '../../src/core/record.ts';
+import { approvalOf, hookOf, impactOf } from '../support/deed-records.ts';
 import { freeze, freezeStarted } from '../support/documents.ts';
 import { lastRecord, type Step, stamp } from '../support/story.ts';
 
@@ -40,6 +41,18 @@ describe('a filter', () => {
     ['of a type in another case', { types: ['Reboot', 'fREEZE'] }, named, true],
     ['of another type', { types: ['Reboot'] }, named, false],
     ['of a type', { types: ['Reboot'] }, heartbeat, true],
+    ['of a type', { types: ['freeze'] }, approvalOf(), true],
+    ['of another type', { types: ['Reboot'] }, approvalOf(), false],
+    ['of a type', { types: ['Reboot'] }, hookOf(), true],
+    ['of another type', { types: ['Freeze'] }, hookOf(), false],
+    ['of another type', { types: ['Reboot'] }, impactOf(), false],
+    ['of the families of deeds', { records: ['approval', 'hook', 'impact'] }, impactOf(), true],
+    ['of the family event', { records: ['event'] }, hookOf(), false],
+    ['of the first VM', { observer: 'first' }, hookOf({ event: { resources: ['a', 'WestNO_0'] } }), true],
+    ['of the VMs named', { observer: 'affected' }, hookOf({ event: { resources: ['a'] } }), true],
+    ['of a transition', { transitions: ['started'] }, approvalOf(), true],
+    ['of ERROR', { minSeverity: 'ERROR' }, hookOf({ outcome: 'failed' }), true],
+    ['of ERROR', { minSeverity: 'ERROR' }, approvalOf(), false],
     ['of a transition', { transitions: ['started', 'scheduled'] }, named, true],
     ['of another transition', { transitions: ['started'] }, named, false],
     ['of a transition', { transitions: ['started'] }, heartbeat, true],
