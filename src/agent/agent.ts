@@ -1,5 +1,6 @@
 // READ FIRST: the program on each VM, in order. IMDS → document → transitions → records → one commit → sinks.
 import type { Clock } from '../clock.ts';
+import type { Boot } from '../core/impact.ts';
 import { deliver } from '../delivery/deliver.ts';
 import { openJournal } from '../delivery/journal.ts';
 import { lockDirectory } from '../delivery/lock.ts';
@@ -14,7 +15,7 @@ import type { Log } from '../log.ts';
 import type { Service } from '../service-notify.ts';
 import { loadSinkKinds, type OpenSink } from '../sinks/index.ts';
 import { version } from '../version.ts';
-import { bootId, openPollMark } from './host.ts';
+import { openPollMark, readBoot } from './host.ts';
 import { openImds } from './imds.ts';
 import { openObserverSource } from './observer-source.ts';
 import { openReactions } from './reactions.ts';
@@ -33,6 +34,8 @@ export interface AgentRuntime {
   readonly cause?: 'start' | 'reload';
   /** Is handed the controls of the running agent; they may be used until `signal` aborts. */
   readonly control?: (controls: AgentControls) => void;
+  /** Which boot of the VM this is; asked of the machine unless given. */
+  readonly boot?: Boot;
   /** Is told when the agent is ready, and how it stands; nobody when there is no service manager. */
   readonly service?: Service | null;
 }
@@ -84,15 +87,15 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
     kinds.open(name, sink, { ...place, memory: outbox.memoryOf(name) }),
   );
 
-  const boot = bootId(clock.now());
+  const boot = runtime.boot ?? readBoot(clock.now());
   const journal = openJournal(outbox, meters, log);
   const mark = resources.use(openPollMark(settings.stateDir));
   const imds = resources.use(openImds(settings.imds));
-  const observer = openObserverSource({ imds, outbox, bootId: boot, log, signal: stop.watching });
+  const observer = openObserverSource({ imds, outbox, bootId: boot.id, log, signal: stop.watching });
 
   const announce = async (): Promise<void> => {
     await observer.known(introductionMs);
-    const facts = startedFacts(settings, boot, outbox, cause);
+    const facts = startedFacts(settings, boot.id, outbox, cause);
     journal.commit(null, [selfDraft('started', clock.now(), facts, observer)]);
     wake.ring();
   };
@@ -101,13 +104,20 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
   const dataSinks = sinks.filter(({ policy }) => !policy.supersedes).map(({ name }) => name);
   const reaction = resources.use(
     await openReactions({
-      ...{ settings, imds, outbox, journal, observer, bootId: boot, wake, clock, log, dataSinks },
+      ...{ settings, imds, outbox, journal, observer, bootId: boot.id, boot, wake, clock, log, dataSinks },
       approved: (eventId, deed) => watch.approved(eventId, deed),
       signal: stop.delivering,
     }),
   );
   const tools = { imds, outbox, outboxWatch, journal, observer, mark, wake, meters, clock, log };
-  const watch = watchEvents({ ...tools, reaction, signal: stop.watching, settings, bootId: boot, announced });
+  const watch = watchEvents({
+    ...tools,
+    reaction,
+    signal: stop.watching,
+    settings,
+    bootId: boot.id,
+    announced,
+  });
   if (service) {
     const { serviceReport } = await import('./service-report.ts');
     const report = () => serviceReport(settings, { outbox, clock, view: watch.view });
@@ -115,7 +125,7 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
     resources.use(service.ready(report, log));
   }
   const beat = (): void => {
-    const facts = heartbeatFacts(watch.view(), outbox, clock.now());
+    const facts = heartbeatFacts(settings, watch.view(), outbox, clock.now());
     journal.commit(null, [selfDraft('heartbeat', clock.now(), facts, observer)]);
     wake.ring();
   };
@@ -134,7 +144,7 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
   };
 
   log.info(
-    { version, cause, sinks: sinks.map(({ name, type }) => `${name} (${type})`), boot },
+    { version, cause, sinks: sinks.map(({ name, type }) => `${name} (${type})`), boot: boot.id },
     'the agent starts',
   );
   const watches = [

@@ -1,15 +1,74 @@
 // What the machine itself can tell: which boot this is, and when the last good poll was.
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, fdatasync, openSync, readFileSync, writeSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import { join } from 'node:path';
+import type { Boot } from '../core/impact.ts';
 
-/** An id that is new after every boot of the VM. Linux says one itself; elsewhere it is made of the boot time. */
-export function bootId(now: number): string {
+/**
+ * Which boot of the VM this is, with an id that is new after every one. Linux says one itself; elsewhere it is made of
+ * the boot's moment.
+ * @param now epoch ms
+ */
+export function readBoot(now: number): Boot {
+  const startedAt = now - uptime() * 1000;
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return { id: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(), startedAt, told: true };
   } catch {
     // Rounded, because both clocks are read a moment apart.
-    return `${hostname()}-${Math.round((now - uptime() * 1000) / 60_000)}`;
+    return { id: `${hostname()}-${Math.round(startedAt / 60_000)}`, startedAt, told: false };
+  }
+}
+
+/** A file of one short line that is written again and again: always at the same length, in the same place. */
+export interface Line extends Disposable {
+  write(text: string): void;
+  /** Has the disk keep what is written, without waiting for it; skipped while an earlier one is under way. */
+  flush(): void;
+}
+
+/**
+ * @param isFresh whether nothing is there yet that is worth keeping. Otherwise the same bytes are written over, which
+ * needs no room: it works on a full disk.
+ */
+export function openLine(path: string, isFresh: boolean): Line {
+  let file: number | null = null;
+  let isFlushing = false;
+  let isOver = false;
+  const close = (): void => {
+    if (file !== null) closeSync(file);
+    file = null;
+  };
+  return {
+    write(text) {
+      try {
+        file ??= openSync(path, isFresh ? 'w' : 'r+', 0o600);
+        writeSync(file, text, 0);
+      } catch {
+        // Such a line is a hint for the next run; without it that run only knows less.
+      }
+    },
+    flush() {
+      if (file === null || isFlushing) return;
+      isFlushing = true;
+      fdatasync(file, () => {
+        isFlushing = false;
+        if (isOver) close();
+      });
+    },
+    [Symbol.dispose]() {
+      isOver = true;
+      // A disk that hangs must not keep the agent from ending.
+      if (!isFlushing) close();
+    },
+  };
+}
+
+/** What `openLine` wrote there; null when nothing can be read. */
+export function readLine(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
   }
 }
 
@@ -27,30 +86,12 @@ const digits = 16;
 
 export function openPollMark(directory: string): PollMark {
   const path = join(directory, 'last-poll');
-  const last = readMark(path);
-  let file: number | null = null;
+  const text = readLine(path) ?? '';
+  const last = /^\d+$/.test(text) && Number(text) > 0 ? Number(text) : null;
+  const line = openLine(path, last === null);
   return {
     last,
-    write(now) {
-      try {
-        // Overwriting the same bytes needs no room, so this works on a full disk.
-        file ??= openSync(path, last === null ? 'w' : 'r+', 0o600);
-        writeSync(file, String(Math.round(now)).padStart(digits, '0'), 0);
-      } catch {
-        // Without the mark a restart only knows less: its first poll gap is unknown.
-      }
-    },
-    [Symbol.dispose]() {
-      if (file !== null) closeSync(file);
-    },
+    write: (now) => line.write(String(Math.round(now)).padStart(digits, '0')),
+    [Symbol.dispose]: () => line[Symbol.dispose](),
   };
-}
-
-function readMark(path: string): number | null {
-  try {
-    const text = readFileSync(path, 'utf8');
-    return /^\d+$/.test(text) && Number(text) > 0 ? Number(text) : null;
-  } catch {
-    return null;
-  }
 }

@@ -31,7 +31,8 @@ export function openObserverSource(options: ObserverSourceOptions): ObserverSour
   let observer = remembered ?? unknownObserver;
   const first = Promise.withResolvers<void>();
   if (remembered !== null) first.resolve();
-  const refresh = async (): Promise<void> => {
+  let asking: Promise<void> | null = null;
+  const learn = async (): Promise<void> => {
     const learned = await imds.observer(signal).catch(() => null);
     if (learned === null) return;
     if (JSON.stringify(learned) !== JSON.stringify(observer)) {
@@ -53,7 +54,13 @@ export function openObserverSource(options: ObserverSourceOptions): ObserverSour
       clearTimeout(handle);
       signal.removeEventListener('abort', giveUp);
     },
-    refresh,
+    // Never two questions at once: together they would hold up a poll.
+    refresh: () => {
+      asking ??= learn().finally(() => {
+        asking = null;
+      });
+      return asking;
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 // Opens what acts on events, as the settings ask for it: an agent that only tells of them loads no more than it needs.
 import type { Clock } from '../clock.ts';
+import type { Boot } from '../core/impact.ts';
 import type { Watch } from '../core/watch.ts';
 import type { Journal } from '../delivery/journal.ts';
 import type { Outbox } from '../delivery/outbox/outbox.ts';
@@ -19,6 +20,7 @@ export interface ReactionRuntime {
   readonly journal: Journal;
   readonly observer: ObserverSource;
   readonly bootId: string;
+  readonly boot: Boot;
   readonly wake: Wake;
   readonly clock: Clock;
   readonly log: Log;

@@ -45,18 +45,40 @@ export function startedFacts(
   };
 }
 
-/** What `agent.heartbeat` says. @param now epoch ms */
-export function heartbeatFacts(view: SourceView, outbox: Outbox, now: number): Facts {
+// A document with more events than that has never been seen; a heartbeat stays small whatever comes.
+const seenMax = 50;
+
+/**
+ * What `agent.heartbeat` says: all that is needed to tell silence from quiet, without the record of the start.
+ * @param now epoch ms
+ */
+export function heartbeatFacts(
+  settings: AgentSettings,
+  view: SourceView,
+  outbox: Outbox,
+  now: number,
+): Facts {
   const queues = outbox.queues();
   return {
     uptimeSeconds: Math.round(process.uptime()),
+    pollIntervalMs: settings.imds.pollInterval,
+    heartbeatIntervalMs: settings.heartbeatInterval,
     source: {
       state: view.source.state,
       detail: view.source.detail,
       since: isoOrNull(view.source.since),
       lastDocumentAt: isoOrNull(view.lastDocumentAt),
     },
-    document: { incarnation: view.incarnation, events: view.events },
+    document: {
+      incarnation: view.incarnation,
+      events: view.events,
+      seen: view.seen.slice(0, seenMax).map(({ event, firstSeenAt }) => ({
+        eventId: event.eventId,
+        eventType: event.eventType,
+        eventStatus: event.eventStatus,
+        firstSeenAt: new Date(firstSeenAt).toISOString(),
+      })),
+    },
     outbox: outbox.health(),
     sinks: queues.ok
       ? Object.entries(queues.value).map(([name, { pending, dead, oldestPendingAt, rest }]) => ({

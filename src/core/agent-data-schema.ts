@@ -55,12 +55,27 @@ const queue = z.looseObject({
     .describe('Set while the sink is paused or suspended.'),
 });
 
+const seen = z.looseObject({
+  eventId: z.string().describe('As IMDS spells it; its case says nothing.'),
+  eventType: z.string(),
+  eventStatus: z.string(),
+  firstSeenAt: timeSchema.describe('When this agent first saw it.'),
+});
+
 const heartbeat = z
   .looseObject({
     uptimeSeconds: count,
+    pollIntervalMs: count.optional(),
+    heartbeatIntervalMs: count
+      .optional()
+      .describe('The longest time until the next heartbeat, while all is well.'),
     source,
     document: z
-      .looseObject({ incarnation: textOrNull, events: count.describe('Events that are under way.') })
+      .looseObject({
+        incarnation: textOrNull,
+        events: count.describe('Events that are under way.'),
+        seen: z.array(seen).max(50).optional().describe('These events; the first 50, when there are more.'),
+      })
       .describe('What IMDS said last.'),
     outbox,
     sinks: z.array(queue).nullable().describe('The queue of each sink; null when it could not be read.'),

@@ -29,6 +29,7 @@ const atRest: Standing = {
     lateMs: 0,
     incarnation: '2',
     events: 0,
+    seen: [],
   },
   health: { fault: null, setAside: null, discarded: 0 },
   queues: {},

@@ -13,6 +13,7 @@ const viewOf = (state: SourceState, documentAgeMs: number, change: Partial<Sourc
   lateMs: 0,
   incarnation: '2',
   events: 1,
+  seen: [],
   ...change,
 });
 

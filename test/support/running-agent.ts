@@ -31,7 +31,7 @@ export function startAgent(
   directory: string,
   endpoint: string,
   more: object = {},
-  runtime: Partial<Pick<AgentRuntime, 'clock' | 'cause' | 'service'>> = {},
+  runtime: Partial<Pick<AgentRuntime, 'clock' | 'cause' | 'service' | 'boot'>> = {},
 ): RunningAgent {
   const path = join(directory, 'events.jsonl');
   const { sinks, imds, ...others } = more as { sinks?: object; imds?: object };
