@@ -36,9 +36,13 @@ export function scopeOf(vms: readonly FleetVm[]): WaveScope | null {
   return first ?? null;
 }
 
-/** The same text for the same place, however its parts are spelled. */
-export const scopeKey = (scope: WaveScope): string =>
-  JSON.stringify(Object.values(scope).map((part: string | null) => part?.toLowerCase() ?? null));
+/** The same text for the same place, however its parts are spelled. A set or group lies in one region, known or not. */
+export function scopeKey({ location, ...place }: WaveScope): string {
+  const region = place.vmScaleSet === null && place.placementGroupId === null ? location : null;
+  return JSON.stringify(
+    [...Object.values(place), region].map((part: string | null) => part?.toLowerCase() ?? null),
+  );
+}
 
 interface SizedScope {
   /** The less, the narrower. */
@@ -51,8 +55,8 @@ function scopesOf(vm: FleetVm): readonly SizedScope[] {
   const around = { subscriptionId: subscription, resourceGroup: group };
   const { vmScaleSet, placementGroupId, location } = vm;
   // Names of scale sets are unique within their resource group only; ids of placement groups are unique.
-  if (vmScaleSet) return [{ width: 1, scope: { ...nowhere, ...around, vmScaleSet } }];
-  if (placementGroupId) return [{ width: 2, scope: { ...nowhere, placementGroupId } }];
+  if (vmScaleSet) return [{ width: 1, scope: { ...nowhere, ...around, vmScaleSet, location } }];
+  if (placementGroupId) return [{ width: 2, scope: { ...nowhere, placementGroupId, location } }];
   if (group) return [{ width: 3, scope: { ...nowhere, ...around, location } }];
   return subscription ? [{ width: 4, scope: { ...nowhere, ...around, location } }] : [];
 }

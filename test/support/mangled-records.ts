@@ -2,6 +2,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { agentRecord, type BridgeRecord } from '../../src/core/record.ts';
 import { sampleDeeds } from './deed-records.ts';
+import { sampleFleetRecords } from './fleet-facts.ts';
 import { lives } from './notices.ts';
 import { lastRecord, stamp, storyBeginsAt } from './story.ts';
 
@@ -48,6 +49,7 @@ const originals: readonly BridgeRecord[] = [
   ...sampleDeeds(),
   agentRecord('heartbeat', storyBeginsAt, { source: { state: 'ok' } }, stamp),
   agentRecord('test', storyBeginsAt, { test: true, sink: 'ops' }, stamp),
+  ...sampleFleetRecords(),
 ];
 
 type Path = readonly string[];

@@ -71,18 +71,17 @@ export function silenceNotice({ data, at }: ReportedRecord): Notice {
       name,
       text: `${name} (${since === null ? word.never : `${word.since} ${utcText(since)}`})`,
     }));
-  const texts = vms.map(({ text }) => text);
+  const [texts, names] =
+    vms.length === 0
+      ? [['none is named'], ['none is named']]
+      : [vms.map(({ text }) => text), vms.map(({ name }) => name)];
   const title = word.state(vms.length);
-  const list: NoticeFact = { title: listTitle, value: nameList(texts, 'VMs') || 'none named', long: true };
+  const list: NoticeFact = { title: listTitle, value: nameList(texts, 'VMs'), long: true };
   return {
     state: 'other',
     tone,
     headline: `${title}: ${nameList(texts, 'VMs', headlineLengthMax)}`,
-    title: `${title}: ${nameList(
-      vms.map(({ name }) => name),
-      'VMs',
-      titleLengthMax,
-    )}`,
+    title: `${title}: ${nameList(names, 'VMs', titleLengthMax)}`,
     what: title,
     facts: [list, ...timeFact('Noticed', at)],
     description: null,

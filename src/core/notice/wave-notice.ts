@@ -114,12 +114,16 @@ function progressText({ vms }: ReportedWave): string {
   return [`${begin} ${first.words}`, ...others.map(({ count, words }) => `${count} ${words}`)].join(', ');
 }
 
-function whenText({ state, nextNotBefore, endedAt }: ReportedWave): string {
-  if (state === 'completed') return endedAt === null ? '' : `, finished by ${utcText(endedAt)}`;
-  if (state === 'canceled') return endedAt === null ? '' : `, gone by ${utcText(endedAt)}`;
+function whenText({ state, nextNotBefore, endedAt, events }: ReportedWave): string {
+  if (state === 'completed' || state === 'canceled') {
+    const inferred = events.some((event) => event.inferred) ? ' (inferred)' : '';
+    return endedAt === null ? '' : `, ${endWords[state]} ${utcText(endedAt)}${inferred}`;
+  }
   if (nextNotBefore === null) return '';
   return `, ${state === 'started' ? 'next ' : ''}not before ${utcText(nextNotBefore)}`;
 }
+
+const endWords = { completed: 'finished by', canceled: 'gone by' } as const;
 
 function factsOf(wave: ReportedWave): readonly NoticeFact[] {
   const { eventType, durationSeconds, events, missing } = wave;
