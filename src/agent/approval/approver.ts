@@ -48,7 +48,8 @@ function act(watch: Watch, now: number, tools: Tools): void {
   const present = new Map(Object.entries(watch.sightings));
   for (const [key, note] of notes.all) if (!present.has(key)) leave(key, note, now, tools);
   for (const [key, sighting] of present) {
-    if (sendings.has(key)) continue;
+    // While its absence is in doubt the next document says what is to be done.
+    if (sendings.has(key) || sighting.absence !== undefined) continue;
     const note = notes.all.get(key);
     // The run that decided it was ended in between: whether Azure was told is not known, so it is told again.
     if (note !== undefined && isOwnSending(note)) sendings.begin(key, note);
@@ -70,9 +71,9 @@ function leave(key: string, note: ApprovalNote, now: number, { sendings, notes, 
   }
 }
 
-/** Whether there may be something to decide: not while it is not known whether the event is still there. */
-function isOpen({ event, absence, hidden }: Sighting, note: ApprovalNote | undefined): boolean {
-  if (absence !== undefined || hidden === true) return false;
+/** Whether there may be something to decide: not about an event that the document may hide. */
+function isOpen({ event, hidden }: Sighting, note: ApprovalNote | undefined): boolean {
+  if (hidden === true) return false;
   return note?.state !== 'approved' && !(note?.state === 'failed' && note.content === contentOf(event));
 }
 
