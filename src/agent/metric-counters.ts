@@ -5,6 +5,7 @@ import { type BridgeRecord, familyOf } from '../core/record.ts';
 import type { PollOutcome } from '../core/source.ts';
 import type { MeasuredSettlement, Meters } from '../delivery/meters.ts';
 import { Counter, Histogram, type Registry } from '../status/prometheus.ts';
+import { deedMeters } from './metric-deeds.ts';
 
 // The compiler notices a name that is missing here.
 const pollResults = Object.keys({
@@ -39,7 +40,16 @@ const delaySeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 900, 3_600, 
 
 /** Meters that count into `registry`; every series whose labels are known begins at zero. */
 export function countingMeters(registry: Registry, sinks: readonly string[]): Meters {
-  return { ...sourceMeters([registry]), ...deliveryMeters([registry], sinks) };
+  const source = sourceMeters([registry]);
+  const deeds = deedMeters(registry);
+  return {
+    ...deliveryMeters([registry], sinks),
+    poll: source.poll,
+    records: (committed) => {
+      source.records(committed);
+      deeds(committed);
+    },
+  };
 }
 
 function sourceMeters(registers: Registry[]): Pick<Meters, 'poll' | 'records'> {
