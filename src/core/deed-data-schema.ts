@@ -45,7 +45,9 @@ const answer = z
 const actor = z
   .looseObject({
     kind: z.enum(['agent', 'person']).describe('The agent by its rules, or a person by hand.'),
-    name: textOrNull.describe('The person, as the system calls them; null for the agent.'),
+    name: textOrNull.describe(
+      'The person, as the system calls them, or the VM of the agent; null when it is not known.',
+    ),
   })
   .describe('Who decided.');
 
@@ -85,7 +87,9 @@ export const hookDataSchema = z.looseObject({
     .describe(
       'How it stands. `unknown`: the agent was ended while it ran, and nobody saw its end. A hook that starts has a second record when it ends.',
     ),
-  reason: textOrNull.describe('Why it was not started; null otherwise.'),
+  reason: textOrNull.describe(
+    'Why it was not started: `unsafe`, `missing`, `not-executable`, `unreadable`, `no-time-left`, `event-started`, `event-over`, or a word of the system such as `EACCES`; null otherwise.',
+  ),
   exitCode: z.int().nullable().describe('Null while it runs, and when a signal ended it.'),
   signal: textOrNull.describe('The signal that ended it, such as `SIGKILL`.'),
   startedAt: timeSchema.nullable(),

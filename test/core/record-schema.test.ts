@@ -29,8 +29,10 @@ import { lengthMsMaxOf } from '../../src/emulators/imds/script.ts';
 import { completeVm, scaleSetVms } from '../../src/emulators/imds/vm.ts';
 import { approvalOf, hookOf, impactOf, rebootImpact, sampleDeeds } from '../support/deed-records.ts';
 import { fixtureNames, fixtureText, goodDocument } from '../support/documents.ts';
+import { hookScripts } from '../support/hooks.ts';
 import { sampleAgentRecord, sampleLife, sampleRecord } from '../support/records.ts';
 import { startAgent } from '../support/running-agent.ts';
+import { emulatorPlaying } from '../support/running-imds.ts';
 import { projectRoot } from '../support/source-files.ts';
 import { provenance, stamp, storyBeginsAt } from '../support/story.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -183,6 +185,28 @@ describe('the published schemas take', () => {
     await until('another heartbeat', () => agent.records().length > heard);
     expect(kinds()).toEqual(new Set(['agent.started', 'agent.heartbeat', 'event.scheduled']));
     for (const each of agent.records()) expectValid(each);
+  });
+
+  it('what a running agent says of hooks, of an approval after them, and of what its VM felt', async () => {
+    using directory = temporaryDirectory();
+    const steps = [
+      { schedule: 'a', type: 'Reboot', source: 'User', notice: '15m', lasts: '1s', vms: 'first' },
+    ];
+    await using imds = await emulatorPlaying(steps);
+    const { script } = hookScripts(directory.path);
+    await using agent = startAgent(directory.path, imds.url, {
+      approval: { enabled: true, rules: [{ match: { sources: ['User'] }, action: 'afterHooks' }] },
+      hooks: [
+        { on: 'prepare', command: [script('drain', 'echo drained')] },
+        { on: 'recover', command: [script('undrain', 'exit 3')] },
+      ],
+    });
+    const deeds = () =>
+      agent.records().filter(({ type }) => familyOf(type) !== 'event' && !type.includes('.agent.'));
+    await until('two hooks, an approval and an impact', () => deeds().length === 6);
+    const families = deeds().map(({ type }) => familyOf(type));
+    expect(families.toSorted()).toEqual(['approval', 'hook', 'hook', 'hook', 'hook', 'impact']);
+    for (const each of deeds()) expectValid(each);
   });
 
   it('the samples, the test of a sink, and an event that was already there', () => {

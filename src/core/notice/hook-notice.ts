@@ -1,5 +1,6 @@
 // The notice of a hook that started or ended.
 import type { HookOutcome } from '../deed.ts';
+import type { HookRefusal } from '../hook-plan.ts';
 import type { Notice, NoticeFact, NoticeTone } from '../notice.ts';
 import { deedNotice, dueFacts, type ReportedDeed, reportedDeed } from './deed-facts.ts';
 import { endOfLines } from './plain-text.ts';
@@ -69,10 +70,28 @@ function howText({ outcome, name, length, deed: { data } }: ReportedHook): strin
   const after = length === null ? '' : ` after ${length}`;
   if (outcome === 'succeeded') return `${name}${length === null ? '' : ` took ${length}`}`;
   if (outcome === 'timed-out') return `${name} was ended${after}`;
+  const reason = reasonOf(data);
+  if (outcome === 'not-started' && reason !== null) return `${name}, because ${reason}`;
   if (outcome !== 'failed') return name;
   const [exitCode, signal] = [numberAt(data, 'exitCode'), wordsAt(data, 'signal')];
   if (exitCode !== null) return `${name} exited with ${exitCode}${after}`;
   return signal === null ? `${name}${after}` : `${name} was ended by ${signal}${after}`;
+}
+
+const reasons: Readonly<Record<HookRefusal, string>> = {
+  unsafe: 'others may change its program or a folder above it',
+  missing: 'there is no such program',
+  'not-executable': 'its program is not executable',
+  unreadable: 'nobody can see whether its program is safe to run',
+  'no-time-left': 'there is no time left before the event',
+  'event-started': 'the event started first',
+  'event-over': 'the event was over first',
+};
+
+function reasonOf(data: unknown): string | null {
+  const reason = wordsAt(data, 'reason');
+  if (reason === null) return null;
+  return Object.hasOwn(reasons, reason) ? reasons[reason as HookRefusal] : `the system says ${reason}`;
 }
 
 function factsOf({ deed, isRecover, length }: ReportedHook): readonly NoticeFact[] {
@@ -81,7 +100,6 @@ function factsOf({ deed, isRecover, length }: ReportedHook): readonly NoticeFact
   const exitCode = numberAt(data, 'exitCode');
   return [
     ...factOf('Hook', wordsAt(data, 'hook')),
-    ...factOf('Reason', wordsAt(data, 'reason')),
     ...timeFact('Started', readTime(child(data, 'startedAt'))),
     ...factOf('Took', length),
     ...factOf('Time-out', lengthOf(data, 'timeoutMs')),

@@ -76,10 +76,19 @@ describe('the notice of a hook', () => {
     expect(notice.remarks).toEqual(['It is not started again. See whether WestNO_0 is back at work.']);
   });
 
-  it('that was not started says why, and promises no second start of what never began', () => {
-    const lines = told({ ...running, outcome: 'not-started', startedAt: null, reason: 'no time is left' });
-    expect(lines).toContain('Reason: no time is left');
-    expect(lines.join('\n')).not.toContain('started again');
+  it.each([
+    ['unsafe', 'others may change its program or a folder above it'],
+    ['missing', 'there is no such program'],
+    ['no-time-left', 'there is no time left before the event'],
+    ['EACCES', 'the system says EACCES'],
+    ['constructor', 'the system says constructor'],
+  ])('that was not started says why, and speaks of no second start: %s', (reason, because) => {
+    const change = { ...running, outcome: 'not-started', startedAt: null, reason } as const;
+    const { headline, remarks } = noticeFor(change);
+    expect(headline).toBe(
+      `Prepare hook not started: drain.sh, because ${because}, for Reboot (restarted) on WestNO_0`,
+    );
+    expect(remarks.join()).not.toContain('started again');
   });
 
   it('whose end nobody saw says that', () => {
