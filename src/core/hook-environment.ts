@@ -12,7 +12,7 @@ export interface HookNews {
   readonly timeoutMs: number;
   /** When it is ended, epoch ms. */
   readonly deadlineAt: number;
-  /** How the event ended, for a recover. */
+  /** How the event ended, for a recover; null when nobody saw it. */
   readonly ending: 'completed' | 'canceled' | null;
   /** Whether a prepare was made and held, for a recover. */
   readonly prepared: 'yes' | 'no' | 'failed' | null;

@@ -22,7 +22,8 @@ export interface HookEntry {
   readonly life: number;
   /** As last seen, with the last `notBefore` known. */
   readonly event: ScheduledEvent;
-  readonly ending: 'completed' | 'canceled' | null;
+  /** `unseen`: it is over, and nobody here saw how it ended. */
+  readonly ending: 'completed' | 'canceled' | 'unseen' | null;
   /** By the id of the hook. */
   readonly hooks: Readonly<Record<string, HookState>>;
   /** When the last recover had ended, epoch ms; null before. */
@@ -70,11 +71,14 @@ export function foreseen(
  * @returns the entry itself when nothing is to be mended
  */
 export function reconciled(entry: HookEntry, sighting: Sighting | undefined): HookEntry {
-  // Whoever did not see how it ended goes by what is done for an event that ended unwatched.
-  if (sighting === undefined) return entry.ending === null ? { ...entry, ending: 'completed' } : entry;
+  if (sighting === undefined) return entry.ending === null ? { ...entry, ending: 'unseen' } : entry;
   const isBack = entry.ending !== null && endingOf(sighting.event) === null && sighting.absence === undefined;
   return isBack ? freshEntry(eventOf(sighting), entry) : entry;
 }
+
+/** How the event ended, as far as somebody saw it. */
+export const seenEnding = ({ ending }: HookEntry): 'completed' | 'canceled' | null =>
+  ending === 'unseen' ? null : ending;
 
 export const stateOf = ({ hooks }: HookEntry, id: string): HookState | undefined =>
   Object.hasOwn(hooks, id) ? hooks[id] : undefined;

@@ -1,6 +1,6 @@
 // Makes the records of hooks: one when a hook starts, one when it has ended, and one for each that never did.
 import { type HookData, type HookOutcome, hookRecord, type Told } from '../../core/deed.ts';
-import type { HookEntry, HookState } from '../../core/hook-ledger.ts';
+import { type HookEntry, type HookState, seenEnding } from '../../core/hook-ledger.ts';
 import type { Draft } from '../../delivery/outbox/draft.ts';
 import { version } from '../../version.ts';
 import type { ObserverSource } from '../observer-source.ts';
@@ -41,6 +41,6 @@ function toldOf({ entry, state, reason = null, end, durationMs }: HookNotice): T
     timeoutMs,
     output: end?.output.text ?? null,
     outputTruncated: end?.output.truncated ?? false,
-    ending: phase === 'recover' ? entry.ending : null,
+    ending: phase === 'recover' ? seenEnding(entry) : null,
   };
 }

@@ -1,7 +1,7 @@
 // Takes one step for one event: starts a hook, with everything written down first, or says why it is not started.
 
 import { environmentOf, standardInputOf } from '../../core/hook-environment.ts';
-import { type HookEntry, type HookState, withState } from '../../core/hook-ledger.ts';
+import { type HookEntry, type HookState, seenEnding, withState } from '../../core/hook-ledger.ts';
 import {
   type Hook,
   type HookMoment,
@@ -70,7 +70,7 @@ async function run(running: Running, tools: HookTools): Promise<void> {
     ...{ phase: hook.phase, event: entry.event, observer: observer.current(), timeoutMs },
     affected: isAffected(entry.event.resources, observer.current()),
     deadlineAt: startedAt + timeoutMs,
-    ending: entry.ending,
+    ending: seenEnding(entry),
     prepared: preparedOf(entry),
   };
   const beganMs = clock.monotonic();
