@@ -19,10 +19,10 @@ export async function sendFaulty(
   sleep: Sleep,
 ): Promise<number | null> {
   if (fault?.kind === 'slow' || fault?.kind === 'warming') await sleep(fault.delayMs);
-  if (fault?.kind === 'mute') healthy();
+  if (fault?.kind === 'mute' || fault?.kind === 'lost') healthy();
   if (fault?.kind === 'hang' || fault?.kind === 'mute') await sleep(Number.POSITIVE_INFINITY);
   if (response.destroyed) return null;
-  if (fault?.kind === 'reset' || fault?.kind === 'hang' || fault?.kind === 'mute') {
+  if (fault !== null && silent.includes(fault.kind)) {
     response.socket?.resetAndDestroy();
     return null;
   }
@@ -32,6 +32,8 @@ export async function sendFaulty(
   send(response, spoiled);
   return spoiled.status;
 }
+
+const silent: readonly ImdsFault['kind'][] = ['reset', 'hang', 'mute', 'lost'];
 
 function spoil(answer: Answer, fault: ImdsFault): Answer {
   if (fault.kind === 'empty') return { status: 200, body: '' };

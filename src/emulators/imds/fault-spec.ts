@@ -9,6 +9,7 @@ const words = [
   'empty',
   'hang',
   'mute',
+  'lost',
   'reset',
   'truncated',
   'cut',

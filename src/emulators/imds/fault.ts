@@ -12,6 +12,8 @@ export type ImdsFault =
   | { readonly kind: 'hang' }
   /** Does what it is asked to, and never answers: the client cannot know that it was heard. */
   | { readonly kind: 'mute' }
+  /** Does what it is asked to, and resets the connection instead of answering. */
+  | { readonly kind: 'lost' }
   /** Resets the connection instead of answering. */
   | { readonly kind: 'reset' }
   /** A whole answer whose JSON breaks off in the middle. */

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { systemClock } from '../../clock.ts';
 import { type HttpHandler, readBody } from '../http-server.ts';
-import { type Answer, errorAnswer, type ImdsRequest, notFound, send } from './answer.ts';
+import { type Answer, errorAnswer, type ImdsRequest, jsonAnswer, notFound, send } from './answer.ts';
 import type { ImdsFault } from './fault.ts';
 import { sendFaulty } from './fault-answer.ts';
 import type { RequestLog } from './request-log.ts';
@@ -21,11 +21,14 @@ export interface Gateway {
 }
 
 const bodyBytesMax = 64 * 1024;
+// No part of IMDS: whoever tries an agent out sees here what it approved.
+const approvalsPath = '/approvals';
 
 /** The handler of the emulator's HTTP server. */
 export const handlerOf =
   (gateway: Gateway): HttpHandler =>
   async (incoming, response) => {
+    if (incoming.url === approvalsPath) return send(response, jsonAnswer(200, gateway.stage.approvals));
     const at = gateway.stage.now();
     const address = addressOf(incoming, gateway.vms);
     if (address === null) return send(response, notFound);

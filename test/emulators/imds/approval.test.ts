@@ -1,6 +1,7 @@
 // Approvals: what the POST answers and what it sets going.
 import { expect, it } from 'vitest';
 import { startImdsEmulator } from '../../../src/emulators/imds/emulator.ts';
+import { scaleSetVms } from '../../../src/emulators/imds/vm.ts';
 import { fixtureText } from '../../support/documents.ts';
 import { approve, ask, documentAt, eventsPath } from '../../support/imds-client.ts';
 import { emulatorPlaying } from '../../support/running-imds.ts';
@@ -69,4 +70,28 @@ it('takes the approval of an event in a body that a test shows', async () => {
   emulator.show(fixtureText('04-livemigration-2-scheduled.json'));
   expect((await approve(emulator.url, 'c7061bac-afdc-4513-b24b-aa5f13a16123')).status).toBe(200);
   expect((await approve(emulator.url, 'f020ba2e-3bc0-4c40-a10b-86575a9eabd5')).status).toBe(400);
+});
+
+it('lists all approvals, with who sent them and whether the event was there, and counts no request for it', async () => {
+  await using emulator = await startImdsEmulator({ vms: scaleSetVms(2), requestsPerSecondMax: 3 });
+  emulator.show(fixtureText('04-livemigration-2-scheduled.json'));
+  await approve(emulator.endpointOf('WestNO_1'), 'c7061bac-afdc-4513-b24b-aa5f13a16123');
+  await approve(emulator.url, 'f020ba2e-3bc0-4c40-a10b-86575a9eabd5');
+  const lists = await Promise.all(Array.from({ length: 5 }, () => fetch(`${emulator.url}/approvals`)));
+  expect(lists.map(({ status }) => status)).toEqual(Array(5).fill(200));
+  expect(await lists[0]?.json()).toEqual([
+    {
+      eventId: 'c7061bac-afdc-4513-b24b-aa5f13a16123',
+      vm: 'WestNO_1',
+      at: expect.any(Number),
+      accepted: true,
+    },
+    {
+      eventId: 'f020ba2e-3bc0-4c40-a10b-86575a9eabd5',
+      vm: 'WestNO_0',
+      at: expect.any(Number),
+      accepted: false,
+    },
+  ]);
+  expect(emulator.requests).toHaveLength(2);
 });

@@ -133,6 +133,17 @@ it('takes an approval and never answers it, when it is mute', async () => {
   expect(await answer).toBe('none');
 });
 
+it('takes an approval and ends the connection, when the answer is lost', async () => {
+  await using emulator = await startImdsEmulator();
+  emulator.show({ DocumentIncarnation: 2, Events: [{ EventId: 'A' }] });
+  emulator.inject({ kind: 'lost' }, { path: 'approval' });
+  const question = { method: 'POST', body: JSON.stringify({ StartRequests: [{ EventId: 'A' }] }) };
+  const url = emulator.url + eventsPath();
+  await expect(ask(url, question)).rejects.toMatchObject({ code: 'ECONNRESET' });
+  expect(emulator.approvals).toMatchObject([{ eventId: 'A', accepted: true }]);
+  expect((await ask(url, question)).status).toBe(200);
+});
+
 it.each<[string, ImdsFault, object, number]>([
   ['warming', { kind: 'warming', delayMs: 120_000 }, {}, 0],
   [
@@ -142,6 +153,7 @@ it.each<[string, ImdsFault, object, number]>([
     180_000,
   ],
   ['empty,for=30s,vm=WestNO_1', { kind: 'empty' }, { forMs: 30_000, vm: 'WestNO_1' }, 0],
+  ['lost,path=approval,times=2', { kind: 'lost' }, { path: 'approval', times: 2 }, 0],
   ['mute,path=approval', { kind: 'mute' }, { path: 'approval' }, 0],
   ['slow,delay=2s,path=token', { kind: 'slow', delayMs: 2_000 }, { path: 'token' }, 0],
   ['instance-down,for=1m', { kind: 'status', status: 500 }, { forMs: 60_000, path: 'instance' }, 0],
