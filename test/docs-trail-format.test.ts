@@ -75,6 +75,11 @@ const facts: { readonly [Kind in JournalKind]: Readonly<Record<Names<Kind>, true
   unvouched: { stream: true, size: true, root: true, note: true },
   replayed: { stream: true, from: true, to: true, different: true },
   exported: { entries: true },
+  notified: {
+    ...{ sink: true, type: true, id: true, facts: true, outcome: true, reason: true, attempts: true },
+    settledAt: true,
+  },
+  'notify-position': { instance: true, notifier: true, since: true, journal: true, positions: true },
 };
 
 describe('the tables and figures', () => {

@@ -1,8 +1,9 @@
 // Shows on the metrics page how the agent stands at the moment it is asked.
 import type { SourceState } from '../core/source.ts';
 import type { StorageFault } from '../delivery/outbox/storage.ts';
+import { restNow } from '../delivery/sink-standing.ts';
 import { Counter, Gauge, type Registry } from '../status/prometheus.ts';
-import { restNow, type Standing } from './readiness.ts';
+import type { Standing } from './readiness.ts';
 
 // The compiler notices a name that is missing here.
 const sourceStates = Object.keys({

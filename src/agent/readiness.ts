@@ -2,7 +2,7 @@
 import type { SourceState } from '../core/source.ts';
 import type { OutboxHealth } from '../delivery/outbox/outbox.ts';
 import type { QueueState } from '../delivery/outbox/queue.ts';
-import { isResting, type SinkRest } from '../delivery/outbox/rest.ts';
+import { type SinkStanding, sinkStandings } from '../delivery/sink-standing.ts';
 import type { SourceView } from './watch-events.ts';
 
 /** The agent at one moment. */
@@ -44,18 +44,6 @@ export interface Readiness {
   readonly sinks: Readonly<Record<string, SinkStanding>> | null;
 }
 
-export interface SinkStanding {
-  readonly state: 'active' | 'paused' | 'suspended';
-  /** Why it rests; null while it is active. */
-  readonly reason: string | null;
-  /** When it is tried again; null while it is active. */
-  readonly until: string | null;
-  readonly pending: number;
-  readonly dead: number;
-  /** Age of the oldest record that is not delivered; null when there is none. */
-  readonly oldestPendingSeconds: number | null;
-}
-
 // The loop plans each turn, time-outs and waits that IMDS asks for included: beyond that it is stuck. A machine
 // that is overloaded, or was frozen a moment ago, is late by less.
 const lateMsMax = 30_000;
@@ -88,33 +76,10 @@ export function readinessOf(standing: Standing, pollIntervalMs: number): Readine
     reasons,
     source: { state, detail, since: iso(since), documentAgeSeconds },
     outbox: health,
-    sinks: queues === null ? null : mapValues(queues, (queue) => sinkStanding(queue, now)),
+    sinks: queues === null ? null : sinkStandings(queues, now),
   };
 }
-
-function sinkStanding({ pending, dead, oldestPendingAt, rest }: QueueState, now: number): SinkStanding {
-  const resting = restNow(rest, now);
-  const oldestPendingSeconds = oldestPendingAt === null ? null : seconds(Math.max(now - oldestPendingAt, 0));
-  return {
-    state: resting?.state ?? 'active',
-    reason: resting?.reason ?? null,
-    until: resting === null ? null : iso(resting.until),
-    pending,
-    dead,
-    oldestPendingSeconds,
-  };
-}
-
-/** A pause ends by the clock; a suspension only when an attempt went well. @param now epoch ms */
-export const restNow = (rest: SinkRest | null, now: number): SinkRest | null =>
-  isResting(rest, now) ? rest : null;
 
 const seconds = (ms: number): number => Math.round(ms) / 1000;
 
 const iso = (at: number): string => new Date(at).toISOString();
-
-const mapValues = <Value, Result>(
-  values: Readonly<Record<string, Value>>,
-  change: (value: Value) => Result,
-): Readonly<Record<string, Result>> =>
-  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, change(value)]));

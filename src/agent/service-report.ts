@@ -1,6 +1,7 @@
 // What the agent tells the service manager: whether its watch goes on, and one line for `systemctl status`.
+import type { SinkStanding } from '../delivery/sink-standing.ts';
 import type { ServiceReport } from '../service-notify.ts';
-import { healthOf, type Readiness, readinessOf, type SinkStanding } from './readiness.ts';
+import { healthOf, type Readiness, readinessOf } from './readiness.ts';
 import type { AgentSettings } from './settings.ts';
 import { type StandingRuntime, standing } from './standing.ts';
 

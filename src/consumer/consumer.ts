@@ -4,6 +4,7 @@ import { openSigner, type Signer, SigningUnusable } from '../audit/signing.ts';
 import { type TrailStore, TrailUnusable } from '../audit/store.ts';
 import type { BlobReason } from '../blobs/fault.ts';
 import type { Clock } from '../clock.ts';
+import type { MeasuredAttempt, MeasuredSettlement } from '../delivery/meters.ts';
 import type { Log } from '../log.ts';
 import type { Service } from '../service-notify.ts';
 import { openAnchors } from './anchors/registry.ts';
@@ -12,6 +13,7 @@ import { hubAdviceOf } from './hub-advice.ts';
 import { type HubFault, hubFaultOf } from './hub-fault.ts';
 import { newInstance } from './instance.ts';
 import { type KeepingNews, openKeeping } from './keeping.ts';
+import { openNotices } from './notify/open.ts';
 import type { Owners } from './partition-claims.ts';
 import type { StoredBatch, Trouble } from './partition-feed.ts';
 import { openProgress } from './progress.ts';
@@ -19,7 +21,7 @@ import { serviceReport } from './service-report.ts';
 import type { SessionEnd } from './session.ts';
 import { readSessions, type ShareRuntime } from './sessions.ts';
 import type { ConsumerSettings } from './settings.ts';
-import { openStanding } from './standing.ts';
+import { openStanding, type Standing } from './standing.ts';
 import type { PartitionLook } from './watchdog.ts';
 
 /** What the consumer tells the program around it, as it happens. */
@@ -35,6 +37,9 @@ export type ConsumerProgress =
   /** Why it is not known who reads what; null when it is. */
   | { readonly kind: 'ownership-fault'; readonly reason: BlobReason | null }
   | { readonly kind: 'ended'; readonly end: SessionEnd }
+  /** One attempt to deliver a notice, and the end of its way. */
+  | ({ readonly kind: 'notice-attempt' } & MeasuredAttempt)
+  | ({ readonly kind: 'notice-settled' } & MeasuredSettlement)
   | KeepingNews;
 
 /** What the consumer takes from the process around it. */
@@ -76,18 +81,22 @@ export async function runConsumer(
   await using trail = opened.trail;
 
   const [progress, standing] = [openProgress(clock), openStanding(clock)];
+  const instance = newInstance();
   // Loaded only here: a consumer without a status page does not pay for one.
   const status = settings.status && (await import('./status.ts')).openStatus(settings.status);
   const tell = (news: ConsumerProgress): void => {
     standing.take(news);
     status?.take(news);
+    if (news.kind === 'stored') notices?.stored();
     runtime.onProgress?.(news);
   };
-  const { now, lateMs } = { ...standing, ...progress };
+  const telling = { settings, trail, instance, clock, log, tell, standing: standing.now };
+  const notices = await openNotices(telling);
+  const now = (): Standing => ({ ...standing.now(), notices: notices?.standing() ?? null });
+  const { lateMs } = progress;
   const served = status?.serve({ standing: now, lateMs, clock, log, signal });
   // Before the hub is reached: that may take long, and what is ordered behind the consumer waits for this.
   using _told = runtime.service?.ready(() => serviceReport(now(), lateMs()), log);
-  const instance = newInstance();
   await using anchors = await openAnchors(settings.anchors);
   const { keys = [] } = opened.signer ?? {};
   const keeping = openKeeping({
@@ -99,11 +108,11 @@ export async function runConsumer(
   });
   // What is signed from here on must not contradict what the anchors hold.
   await keeping.begin();
-  const { checkpoints } = settings;
-  const { addFact } = keeping;
-  await keeping.beside(() =>
-    readSessions({ ...runtime, checkpoints, instance, connect, trail, progress, tell, addFact }),
-  );
+  const shared = { checkpoints: settings.checkpoints, addFact: keeping.addFact };
+  const reading = { ...runtime, ...shared, instance, connect, trail, progress, tell };
+  await keeping.beside(async () => {
+    await Promise.all([readSessions(reading), notices?.run(signal)]);
+  });
   await served;
   return { ok: true };
 }

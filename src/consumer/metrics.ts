@@ -6,6 +6,7 @@ import type { StatusPage } from '../status/server.ts';
 import type { ConsumerProgress } from './consumer.ts';
 import { isRefusal } from './hub-fault.ts';
 import { showKeeping } from './keeping-metrics.ts';
+import { openNoticeMetrics } from './notify/metrics.ts';
 import type { SessionEnd } from './session.ts';
 import type { HubState, Standing } from './standing.ts';
 
@@ -56,12 +57,17 @@ export function openMetrics(): Metrics {
   const take = countProgress([registry]);
   const shows = [showHub([registry]), showTrail([registry]), showSharing([registry])];
   const showProofs = showKeeping([registry]);
+  const notices = openNoticeMetrics([registry]);
   const measureProcess = describeProcess(registry, 'consumer');
   return {
-    take,
+    take: (progress) => {
+      take(progress);
+      notices.take(progress);
+    },
     async page(standing, lateMs) {
       for (const show of shows) show(standing, lateMs);
       showProofs(standing.keeping);
+      notices.show(standing.notices);
       measureProcess();
       return { status: 200, contentType: registry.contentType, body: await registry.metrics() };
     },

@@ -1,6 +1,8 @@
 // Says whether the consumer does its work: what `/healthz` and `/readyz` answer.
 import type { UnavailableReason } from '../audit/store.ts';
 import type { BlobReason } from '../blobs/fault.ts';
+import type { OutboxHealth } from '../delivery/outbox/outbox.ts';
+import { type SinkStanding, sinkStandings } from '../delivery/sink-standing.ts';
 import { hubAdviceOf } from './hub-advice.ts';
 import { type HubFault, isRefusal } from './hub-fault.ts';
 import {
@@ -10,6 +12,7 @@ import {
   keepingReadiness,
   warningsOf,
 } from './keeping-readiness.ts';
+import type { NoticesFault, NoticesRole, NoticesStanding } from './notify/standing.ts';
 import { ownershipAdviceOf } from './ownership-advice.ts';
 import type { PartitionOwner, SharingStanding } from './share-standing.ts';
 import type { HubState, PartitionStanding, Standing } from './standing.ts';
@@ -53,8 +56,21 @@ export interface Readiness extends KeepingReadiness {
   readonly trail: { readonly fault: UnavailableReason | null; readonly advice: string | null };
   /** How the partitions are shared; null for the only reader of them all. */
   readonly sharing: SharingReadiness | null;
+  /** How the notices stand, which hold nothing else up; null for a consumer that sends none. */
+  readonly notices: NoticesReadiness | null;
   /** By id; empty before the first session. */
   readonly partitions: Readonly<Record<string, PartitionReadiness>>;
+}
+
+export interface NoticesReadiness {
+  readonly role: NoticesRole;
+  /** Why none are sent from here; null while they are, or another instance sends them. */
+  readonly fault: NoticesFault;
+  /** Entries of the trail that were not looked at yet. */
+  readonly behindEntries: number;
+  readonly outbox: OutboxHealth | null;
+  /** By name; null while another instance sends them, or the outbox cannot be read. */
+  readonly sinks: Readonly<Record<string, SinkStanding>> | null;
 }
 
 export interface PartitionReadiness {
@@ -84,6 +100,8 @@ const lateMsMax = 30_000;
 const readAgeMsMax = 60_000;
 // A look finds a stall within half a minute, and a new connection mends it: beyond that, it did not.
 const stuckMsMax = 120_000;
+// So much is always on its way.
+const lagEventsMax = 100;
 // Two expiries of ownership: whoever died is followed within one, and a round or two.
 const unownedMsMax = 60_000;
 
@@ -95,7 +113,7 @@ export const healthOf = (lateMs: number): Health => ({
 
 /** Whether every partition is read and what it brings can be made durable. */
 export function readinessOf(standing: Standing): Readiness {
-  const { hub, trailFault, sharing, keeping, partitions } = standing;
+  const { hub, trailFault, sharing, keeping, notices, partitions } = standing;
   const reasons = reasonsOf(standing);
   const { state, detail, advice, since, description, readAgeMs } = hub;
   const { namespace = null, name = null } = description ?? {};
@@ -110,11 +128,30 @@ export function readinessOf(standing: Standing): Readiness {
     trail: { fault: trailFault, advice: trailFault && trailAdviceOf(trailFault) },
     ...keepingReadiness(keeping),
     sharing: sharing && sharingReadiness(sharing),
+    notices: notices && noticesReadiness(notices),
     partitions: Object.fromEntries(
       Object.entries(partitions).map(([id, each]) => [id, partitionReadiness(each)]),
     ),
   };
 }
+
+/** Whether all that the fleet says arrives in the trail now. */
+export const hearsAll = (standing: Standing): boolean =>
+  standing.hub.state === 'reading' &&
+  reasonsOf(standing).length === 0 &&
+  Object.values(standing.partitions).every(({ lagEvents }) => (lagEvents ?? 0) <= lagEventsMax);
+
+const noticesReadiness = ({
+  now,
+  role,
+  fault,
+  behind,
+  outbox,
+  queues,
+}: NoticesStanding): NoticesReadiness => ({
+  ...{ role, fault, behindEntries: behind, outbox },
+  sinks: queues && sinkStandings(queues, now),
+});
 
 function reasonsOf({ hub, trailFault, sharing, keeping, partitions }: Standing): readonly Unreadiness[] {
   const each = Object.values(partitions);

@@ -6,6 +6,7 @@ import type { HubDescription } from './hub.ts';
 import { hubAdviceOf } from './hub-advice.ts';
 import type { HubFault } from './hub-fault.ts';
 import { type KeepingStanding, openKeepingStanding } from './keeping-standing.ts';
+import type { NoticesStanding } from './notify/standing.ts';
 import type { SessionEnd } from './session.ts';
 import { needsPerson } from './session-log.ts';
 import { openShareStanding, type PartitionSharing, type SharingStanding } from './share-standing.ts';
@@ -38,6 +39,8 @@ export interface Standing {
   readonly sharing: SharingStanding | null;
   /** How the proofs of the trail stand. */
   readonly keeping: KeepingStanding;
+  /** How the notices stand; null for a consumer that sends none. */
+  readonly notices: NoticesStanding | null;
   /** By id, in the order of the hub. */
   readonly partitions: Readonly<Record<string, PartitionStanding>>;
 }
@@ -109,7 +112,8 @@ export function openStanding(clock: Clock): StandingBook {
       ]);
       return {
         ...standing,
-        ...{ sharing: share.sharing(), keeping: keeping.now(), partitions: Object.fromEntries(partitions) },
+        ...{ sharing: share.sharing(), keeping: keeping.now(), notices: null },
+        partitions: Object.fromEntries(partitions),
       };
     },
   };
@@ -204,7 +208,7 @@ function takeLook(partition: Partition, { last, at, isRewound }: PartitionLook, 
   Object.assign(partition, { last, at, behindMs, isRewound });
 }
 
-function standingOf(book: Book, nowMs: number): Omit<Standing, 'sharing' | 'keeping'> {
+function standingOf(book: Book, nowMs: number): Omit<Standing, 'sharing' | 'keeping' | 'notices'> {
   const { state, detail, advice, since, description, provenMs, sessionFault, sealFault } = book;
   const { partitions, openedMs } = book;
   const ids = description?.partitions ?? [];

@@ -96,7 +96,37 @@ export type JournalFact =
       readonly to: number;
       readonly different: number;
     }
-  | { readonly kind: 'exported'; readonly entries: number };
+  | { readonly kind: 'exported'; readonly entries: number }
+  /** The way of one notice to one sink has come to its end: whether the team got it. */
+  | {
+      readonly kind: 'notified';
+      readonly sink: string;
+      /** The type and the id of the record that went, or did not go, there. */
+      readonly type: string;
+      readonly id: string;
+      /** The ids of the facts that it told. */
+      readonly facts: readonly string[];
+      readonly outcome: 'delivered' | 'dead' | 'superseded' | 'discarded';
+      /** Why it ended otherwise; null when it was delivered. */
+      readonly reason: string | null;
+      readonly attempts: number;
+      /** RFC 3339 UTC: when it ended, which may be before it could be written down here. */
+      readonly settledAt: string;
+    }
+  /**
+   * Every notice about entries before these places has come to its end: where a successor that knows nothing else goes
+   * on. What was told of later ones stands here from the journal's index `journal` on.
+   */
+  | {
+      readonly kind: 'notify-position';
+      readonly instance: string;
+      /** Whose outbox it is. */
+      readonly notifier: string;
+      /** RFC 3339 UTC: what the hub stored before is told to nobody. */
+      readonly since: string;
+      readonly journal: number;
+      readonly positions: readonly { readonly stream: string; readonly size: number }[];
+    };
 
 export type JournalKind = JournalFact['kind'];
 

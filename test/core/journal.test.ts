@@ -31,6 +31,15 @@ const facts: { readonly [Kind in JournalFact['kind']]: Extract<JournalFact, { ki
   unvouched: { kind: 'unvouched', stream, size: 9, root, note: null },
   replayed: { kind: 'replayed', stream, from: 0, to: 8, different: 0 },
   exported: { kind: 'exported', entries: 12 },
+  notified: {
+    ...{ kind: 'notified', sink: 'ops', type: 'io.github.scheduled-events-bridge.fleet.wave.v1' },
+    ...{ id: 'wave-1_wave_3', facts: ['e_scheduled_1', 'e_started'], outcome: 'delivered', reason: null },
+    ...{ attempts: 2, settledAt: '2025-11-10T22:27:04.118Z' },
+  },
+  'notify-position': {
+    ...{ kind: 'notify-position', instance: 'one', notifier: 'n1', since: '2025-11-10T22:27:04.118Z' },
+    ...{ journal: 7, positions: [{ stream, size: 9 }] },
+  },
 };
 
 const anyBody = fc.oneof(

@@ -8,7 +8,7 @@ import type { TrailReader } from '../../src/audit/store.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import { type ConsumerEnd, type ConsumerProgress, runConsumer } from '../../src/consumer/consumer.ts';
 import type { ShareRuntime } from '../../src/consumer/sessions.ts';
-import { consumerSettings } from '../../src/consumer/settings.ts';
+import { consumerSettings, type NotifySettings } from '../../src/consumer/settings.ts';
 import { type BridgeRecord, encodeRecord } from '../../src/core/record.ts';
 import type { Service } from '../../src/service-notify.ts';
 import { type RecordingLog, recordingLog } from './recording-log.ts';
@@ -38,13 +38,15 @@ export interface ConsumerOptions {
   readonly share?: ShareRuntime;
   /** Settings beside those of the hub and the trail. */
   readonly settings?: object;
+  /** Where notices go, as it was parsed. */
+  readonly notify?: NotifySettings;
 }
 
 /** Starts a consumer that keeps its trail at `path`. */
 export function startConsumer(
   path: string,
   hub: HubPlace,
-  { settings: more, ...options }: ConsumerOptions = {},
+  { settings: more, notify, ...options }: ConsumerOptions = {},
 ): RunningConsumer {
   const { connectionString, eventHubName } = hub;
   const own = {
@@ -53,7 +55,7 @@ export function startConsumer(
     // As consumers are to run.
     signing: { keyFile: keyBeside(path) },
   };
-  const settings = consumerSettings.parse({ ...own, ...more });
+  const settings = { ...consumerSettings.parse({ ...own, ...more }), notify };
   const progress: ConsumerProgress[] = [];
   const [log, stopping] = [recordingLog(), new AbortController()];
   const onProgress = (news: ConsumerProgress): void => {

@@ -1,0 +1,102 @@
+// Looks now and then who of the fleet has fallen silent, or is heard again, and has each change told once.
+import type { TrailReader } from '../../audit/store.ts';
+import type { Clock } from '../../clock.ts';
+import type { SilenceChange, SilenceState, SilentVm } from '../../core/fleet-record.ts';
+import { type AgentStanding, standingsOf } from '../../core/silence.ts';
+import type { Outbox } from '../../delivery/outbox/outbox.ts';
+import type { Log } from '../../log.ts';
+import { noteKeys } from './notes.ts';
+import type { Teller } from './teller.ts';
+
+export interface SilenceOptions {
+  readonly outbox: Outbox;
+  readonly teller: Teller;
+  readonly openReader: () => Promise<TrailReader>;
+  /** Whether all that the fleet says arrives in the trail now: else nobody can be called silent. */
+  readonly isHearing: () => boolean;
+  readonly intervalMs: number;
+  /** Wakes the loops of the sinks. */
+  readonly ring: () => void;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What was told of a VM that is not simply heard; by its agent. */
+type Voices = Readonly<Record<string, 'silent' | 'asleep'>>;
+
+// After a start, or an outage of the hub, what agents said meanwhile has to come first.
+const hearingIntervals = 2;
+
+/** Until the signal aborts. */
+export async function watchSilence(options: SilenceOptions, signal: AbortSignal): Promise<void> {
+  const { clock, intervalMs, isHearing, log } = options;
+  let hearingSinceMs: number | null = null;
+  while (!signal.aborted) {
+    await clock.sleep(intervalMs, signal);
+    if (signal.aborted) return;
+    hearingSinceMs = isHearing() ? (hearingSinceMs ?? clock.monotonic()) : null;
+    if (hearingSinceMs === null || clock.monotonic() - hearingSinceMs < hearingIntervals * intervalMs)
+      continue;
+    try {
+      await look(options);
+    } catch (error) {
+      // A trail that cannot be asked now is asked again; the text of the error may hold anything.
+      log.warn(
+        { error: error instanceof Error ? error.name : 'unknown' },
+        'who is silent cannot be asked now',
+      );
+    }
+  }
+}
+
+async function look({ outbox, teller, openReader, ring, clock }: SilenceOptions): Promise<void> {
+  await using reader = await openReader();
+  const standings = standingsOf(await reader.agents(), clock.now());
+  const noted = outbox.recall(noteKeys.voices);
+  const before: Voices | null = noted === null ? null : JSON.parse(noted);
+  const after = voicesAfter(standings, before ?? {});
+  const note = JSON.stringify(after);
+  if (note === noted) return;
+  // Whoever was silent before the notices began is no news.
+  const changes = before === null ? [] : changesOf(standings, before);
+  if (teller.say(changes, { [noteKeys.voices]: note })) ring();
+}
+
+/** Whose time says nothing stays what he was called; who is gone is forgotten. */
+const voicesAfter = (standings: readonly AgentStanding[], before: Voices): Voices =>
+  Object.fromEntries(
+    standings.flatMap(({ agentId, state }) => {
+      const now = state === 'unknown' ? before[agentId] : state;
+      return now === 'silent' || now === 'asleep' ? [[agentId, now] as const] : [];
+    }),
+  );
+
+const order: readonly SilenceState[] = ['silent', 'heard', 'asleep', 'awake'];
+
+/** One change for all whose voices changed alike. */
+export function changesOf(standings: readonly AgentStanding[], before: Voices): readonly SilenceChange[] {
+  const told = standings.flatMap((standing) =>
+    newsOf(standing, before[standing.agentId]).map((state) => ({ state, vm: vmOf(standing, state) })),
+  );
+  return order
+    .map((state) => ({ state, vms: told.filter((each) => each.state === state).map(({ vm }) => vm) }))
+    .filter(({ vms }) => vms.length > 0);
+}
+
+function newsOf({ state }: AgentStanding, before: 'silent' | 'asleep' | undefined): readonly SilenceState[] {
+  if (state === 'silent') return before === 'silent' ? [] : ['silent'];
+  if (state === 'asleep')
+    return before === 'asleep' ? [] : before === 'silent' ? ['heard', 'asleep'] : ['asleep'];
+  if (state !== 'heard' || before === undefined) return [];
+  return before === 'silent' ? ['heard'] : ['awake'];
+}
+
+function vmOf({ vmName, vmId, agentId, since, expectedBy }: AgentStanding, state: SilenceState): SilentVm {
+  const isOverdue = state === 'silent';
+  return {
+    name: vmName ?? vmId ?? agentId,
+    vmId,
+    since: new Date(since).toISOString(),
+    expectedBy: isOverdue ? new Date(expectedBy).toISOString() : null,
+  };
+}
