@@ -8,7 +8,7 @@ import { configurationPage } from '../scripts/docs.ts';
 import { readArguments } from '../src/commands/arguments.ts';
 import { registry } from '../src/commands/registry.ts';
 import { parseConfiguration } from '../src/config/load.ts';
-import { consumerSettings } from '../src/consumer/settings.ts';
+import { consumerSettingsFor } from '../src/consumer/settings.ts';
 import { openPassingMemory } from '../src/sinks/memory.ts';
 import type { SinkType } from '../src/sinks/sink.ts';
 import { openInbox } from './support/inbox.ts';
@@ -26,7 +26,7 @@ const pagesIn = (folder: string, recursive: boolean): string[] =>
 
 const pages = [...pagesIn('.', false), ...['docs', 'infra', 'bicep'].flatMap((each) => pagesIn(each, true))];
 
-const schemas = { 'agent.yaml': agentSettings, 'consumer.yaml': consumerSettings };
+const schemas = { 'agent.yaml': agentSettings, 'consumer.yaml': await consumerSettingsFor() };
 const scripts: readonly string[] = Object.keys(metadata.scripts);
 const npmOwn = ['ci', 'pack', 'install'];
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { registry } from '../../src/commands/registry.ts';
 import { parseConfiguration } from '../../src/config/load.ts';
-import { consumerSettings } from '../../src/consumer/settings.ts';
+import { consumerSettingsFor } from '../../src/consumer/settings.ts';
 import { type ApprovalSubject, decideApproval } from '../../src/core/approval.ts';
 import type { ScheduledEvent } from '../../src/core/document.ts';
 import { sampleRecords } from '../../src/core/sample-records.ts';
@@ -65,8 +65,8 @@ const scripts = 'The scripts of CycleCloud';
 const terminate = 'Terminate notification of scale sets';
 
 describe('the configuration', () => {
-  it('is for one of the programs in every block, and the program takes it', () => {
-    const schemas = { agent: agentSettings, consumer: consumerSettings };
+  it('is for one of the programs in every block, and the program takes it', async () => {
+    const schemas = { agent: agentSettings, consumer: await consumerSettingsFor() };
     const blocks = codeBlocks('docs/coming-from.md', 'yaml');
     expect(blocks.length).toBeGreaterThan(10);
     for (const { text } of blocks) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import * as apps from 'kubernetes-models/apps/v1';
 import * as networking from 'kubernetes-models/networking.k8s.io/v1';
 import * as policy from 'kubernetes-models/policy/v1';
+import * as rbac from 'kubernetes-models/rbac.authorization.k8s.io/v1';
 import * as storage from 'kubernetes-models/storage.k8s.io/v1';
 import * as core from 'kubernetes-models/v1';
 import { describe, expect, it } from 'vitest';
@@ -11,7 +12,7 @@ import metadata from '../../package.json' with { type: 'json' };
 import { readArguments } from '../../src/commands/arguments.ts';
 import { registry } from '../../src/commands/registry.ts';
 import { parseConfiguration } from '../../src/config/load.ts';
-import { consumerSettings } from '../../src/consumer/settings.ts';
+import { consumerSettingsFor } from '../../src/consumer/settings.ts';
 import { codeBlocks, pageText } from '../support/markdown.ts';
 import { runNode } from '../support/process.ts';
 import { agentSettings } from '../support/sink-kinds.ts';
@@ -24,9 +25,12 @@ const agent = buildKustomization(folder('agent'));
 const consumer = buildKustomization(folder('consumer'));
 /** Several of them, which share a trail: instead of the one. */
 const consumers = buildKustomization(folder('consumers'));
+/** One that drains its node: instead of the one that only tells. */
+const draining = buildKustomization(folder('agent-draining'));
 const all = [...agent, ...consumer];
-const texts = new Set(all.map((each) => JSON.stringify(each)));
-const everything = [...all, ...consumers.filter((each) => !texts.has(JSON.stringify(each)))];
+const everything = [
+  ...new Map([...all, ...consumers, ...draining].map((each) => [JSON.stringify(each), each])).values(),
+];
 
 const kinds = {
   'v1 Namespace': { model: core.Namespace, from: 'v1' },
@@ -37,8 +41,18 @@ const kinds = {
   'apps/v1 Deployment': { model: apps.Deployment, from: 'apps/v1' },
   'networking.k8s.io/v1 NetworkPolicy': { model: networking.NetworkPolicy, from: 'networking.k8s.io/v1' },
   'policy/v1 PodDisruptionBudget': { model: policy.PodDisruptionBudget, from: 'policy/v1' },
+  'rbac.authorization.k8s.io/v1 ClusterRole': {
+    model: rbac.ClusterRole,
+    from: 'rbac.authorization.k8s.io/v1',
+  },
+  'rbac.authorization.k8s.io/v1 ClusterRoleBinding': {
+    model: rbac.ClusterRoleBinding,
+    from: 'rbac.authorization.k8s.io/v1',
+  },
   'storage.k8s.io/v1 StorageClass': { model: storage.StorageClass, from: 'storage.k8s.io/v1' },
 } as const;
+
+const consumerSettings = await consumerSettingsFor();
 
 const isKnown = (name: string): name is keyof typeof kinds => name in kinds;
 
@@ -60,7 +74,7 @@ const daemonSet = only<apps.IDaemonSet>(agent, 'DaemonSet');
 const deployment = only<apps.IDeployment>(consumer, 'Deployment');
 
 const configOf = (manifests: readonly Manifest[], name: string): string =>
-  only<Manifest>(manifests, 'ConfigMap').data?.[name] ?? '';
+  manifests.find(({ kind, data }) => kind === 'ConfigMap' && data?.[name] !== undefined)?.data?.[name] ?? '';
 const agentYaml = parseConfiguration(configOf(agent, 'agent.yaml'), 'agent.yaml', agentSettings);
 const consumerYaml = parseConfiguration(
   configOf(consumer, 'consumer.yaml'),
@@ -74,9 +88,13 @@ const consumersYaml = parseConfiguration(
   consumerSettings,
 );
 
+const drainingYaml = parseConfiguration(configOf(draining, 'agent.yaml'), 'agent.yaml', agentSettings);
+
 interface Workload {
   readonly workload: apps.IDaemonSet | apps.IDeployment;
   readonly manifests: readonly Manifest[];
+  /** Where the example says the image is pushed to. */
+  readonly image: string;
   readonly program: 'agent' | 'consumer';
   /** Where the settings of this program have it keep what must last; null when that is elsewhere. */
   readonly stateDirectory: string | null;
@@ -85,10 +103,13 @@ interface Workload {
   readonly status: { readonly host: string; readonly port: number } | undefined;
 }
 
+const image = 'example.azurecr.io/scheduled-events-bridge';
+
 const workloads: readonly Workload[] = [
   {
     workload: daemonSet,
     manifests: agent,
+    image,
     program: 'agent',
     stateDirectory: agentYaml.stateDir,
     optionalSecret: true,
@@ -97,6 +118,7 @@ const workloads: readonly Workload[] = [
   {
     workload: deployment,
     manifests: consumer,
+    image,
     program: 'consumer',
     stateDirectory: consumerYaml.trail.type === 'sqlite' ? join(consumerYaml.trail.path, '..') : '',
     optionalSecret: true,
@@ -105,10 +127,20 @@ const workloads: readonly Workload[] = [
   {
     workload: only<apps.IDeployment>(consumers, 'Deployment'),
     manifests: consumers,
+    image,
     program: 'consumer',
     stateDirectory: null,
     optionalSecret: false,
     status: consumersYaml.status?.listen,
+  },
+  {
+    workload: only<apps.IDaemonSet>(draining, 'DaemonSet'),
+    manifests: draining,
+    image: `${image}-draining`,
+    program: 'agent',
+    stateDirectory: drainingYaml.stateDir,
+    optionalSecret: true,
+    status: drainingYaml.status?.listen,
   },
 ];
 
@@ -146,24 +178,30 @@ describe('Kubernetes', () => {
   });
 
   it('finds each manifest once', () => {
-    for (const manifests of [all, consumers]) {
+    for (const manifests of [all, consumers, draining]) {
       const titles = manifests.map((each) => `${each.metadata.namespace ?? ''} ${titleOf(each)}`);
       expect(new Set(titles).size).toBe(titles.length);
     }
   });
 
-  it.each([agent, consumer, consumers])('finds the namespace of all that has one', (...manifests) => {
-    const namespace = only<Manifest>(manifests, 'Namespace').metadata.name;
-    const clusterWide = ['Namespace', 'StorageClass'];
-    for (const each of manifests) {
-      const expected = clusterWide.includes(each.kind) ? undefined : namespace;
-      expect(each.metadata.namespace, titleOf(each)).toBe(expected);
-    }
-  });
+  it.each([agent, consumer, consumers, draining])(
+    'finds the namespace of all that has one',
+    (...manifests) => {
+      const namespace = only<Manifest>(manifests, 'Namespace').metadata.name;
+      const clusterWide = ['Namespace', 'StorageClass', 'ClusterRole', 'ClusterRoleBinding'];
+      for (const each of manifests) {
+        const expected = clusterWide.includes(each.kind) ? undefined : namespace;
+        expect(each.metadata.namespace, titleOf(each)).toBe(expected);
+      }
+    },
+  );
 });
 
-const nameOf = ({ program, manifests }: Workload): string =>
-  manifests === consumers ? 'consumers' : program;
+const names = new Map([
+  [consumers, 'consumers'],
+  [draining, 'agent that drains'],
+]);
+const nameOf = ({ program, manifests }: Workload): string => names.get(manifests as Manifest[]) ?? program;
 
 describe.each(workloads.map((each) => [nameOf(each), each] as const))('the pods of the %s', (_, each) => {
   const { workload, manifests, program, stateDirectory, optionalSecret, status } = each;
@@ -179,7 +217,7 @@ describe.each(workloads.map((each) => [nameOf(each), each] as const))('the pods 
 
   it('run the image of this version', () => {
     const images = new Set(containersOf(each).map(({ image }) => image));
-    expect([...images]).toEqual([`example.azurecr.io/scheduled-events-bridge:${metadata.version}`]);
+    expect([...images]).toEqual([`${each.image}:${metadata.version}`]);
   });
 
   it('call commands that exist, with the file where these look for it', async () => {
@@ -475,6 +513,31 @@ describe('several consumers', () => {
     expect(written.map(({ mountPath }) => mountPath)).toEqual(['/var/lib/scheduled-events-bridge']);
     const volume = pod.volumes?.find(({ name }) => name === written[0]?.name);
     expect(volume?.emptyDir).toHaveProperty('sizeLimit');
+  });
+});
+
+describe('the notices of the fleet', () => {
+  const [one, several] = workloads
+    .filter(({ program }) => program === 'consumer')
+    .map((each) => {
+      const lines = configOf(each.manifests, 'consumer.yaml').replace(/^# (?=notify:)/m, '');
+      const { notify } = parseConfiguration(lines, 'consumer.yaml', consumerSettings);
+      const main = podOf(each).containers[0];
+      const mount = main?.volumeMounts?.find(({ mountPath }) => notify?.stateDir.startsWith(`${mountPath}/`));
+      return { notify, mount, volume: podOf(each).volumes?.find(({ name }) => name === mount?.name) };
+    });
+
+  it('are sent once the line that the settings have for them is no comment any more', () => {
+    for (const each of [one, several]) {
+      expect(Object.keys(each?.notify?.sinks ?? {})).toEqual(['ops']);
+      expect(each?.notify?.sinks['ops']).toHaveProperty(['url', 'place'], 'credential:slack.url');
+      expect(each?.mount?.readOnly).toBeUndefined();
+    }
+  });
+
+  it('wait on the disk of the trail where there is one consumer, and where a pod ends in what the journal makes up for', () => {
+    expect(one?.volume?.persistentVolumeClaim).toBeDefined();
+    expect(several?.volume?.emptyDir).toBeDefined();
   });
 });
 

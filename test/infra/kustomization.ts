@@ -98,10 +98,29 @@ function applyPatch(manifests: Manifest[], patch: Manifest): Manifest[] {
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function merged(base: unknown, patch: unknown): unknown {
+/** The lists whose entries are patched one by one, and what an entry is known by (`patchMergeKey` in Kubernetes). */
+const mergeKeys: Readonly<Record<string, string>> = {
+  containers: 'name',
+  initContainers: 'name',
+  volumes: 'name',
+  volumeMounts: 'mountPath',
+};
+
+function merged(base: unknown, patch: unknown, name = ''): unknown {
+  const key = mergeKeys[name];
+  if (Array.isArray(base) && Array.isArray(patch) && key !== undefined) return mergedLists(base, patch, key);
   if (!isRecord(base) || !isRecord(patch)) return patch;
-  const own = Object.entries(patch).map(([key, value]) => [key, merged(base[key], value)]);
+  const own = Object.entries(patch).map(([field, value]) => [field, merged(base[field], value, field)]);
   return { ...base, ...Object.fromEntries(own) };
+}
+
+function mergedLists(base: readonly unknown[], patch: readonly unknown[], key: string): unknown[] {
+  const nameOf = (entry: unknown): unknown => (isRecord(entry) ? entry[key] : undefined);
+  const changed = base.map((entry) => {
+    const change = patch.find((each) => nameOf(each) === nameOf(entry));
+    return change === undefined ? entry : merged(entry, change);
+  });
+  return [...changed, ...patch.filter((each) => !base.some((entry) => nameOf(entry) === nameOf(each)))];
 }
 
 const withImages = (value: unknown, images: readonly Image[]): unknown =>
