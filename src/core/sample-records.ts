@@ -1,7 +1,8 @@
-// Made-up records of every transition, by the code that makes the real ones: to try out what a person configured.
+// Made-up records of every transition and deed, by the code that makes the real ones: to try out what was configured.
+import { approvalRecord, hookRecord, impactRecord } from './deed.ts';
 import type { ScheduledEvent } from './document.ts';
 import { type Observer, unknownObserver } from './observer.ts';
-import { type BridgeRecord, type EventData, eventRecord, factId } from './record.ts';
+import { type BridgeRecord, type EventData, eventRecord, factId, type Stamp } from './record.ts';
 import { emptyWatch, type Observation, observe, type Watch } from './watch.ts';
 
 const event: ScheduledEvent = {
@@ -37,15 +38,20 @@ const story: readonly (readonly ScheduledEvent[])[] = [
   [],
 ];
 
+const stampOf = (sequence: number): Stamp => ({
+  observer,
+  agent: { version: '1.0.0', instanceId: 'sample', sequence },
+});
+
 /** One record for each transition: scheduled, updated, started, completed, canceled. */
 export function sampleRecords(): readonly BridgeRecord<EventData>[] {
   const records = toldObservations().map((observation, index) =>
-    eventRecord(
-      observation,
-      factId(observation.kind, observation.event),
-      { observer, agent: { version: '1.0.0', instanceId: 'sample', sequence: index + 1 } },
-      { incarnation: String(index + 1), apiVersion: '2020-07-01', bootId: 'sample', pollGapMs: stepMs },
-    ),
+    eventRecord(observation, factId(observation.kind, observation.event), stampOf(index + 1), {
+      incarnation: String(index + 1),
+      apiVersion: '2020-07-01',
+      bootId: 'sample',
+      pollGapMs: stepMs,
+    }),
   );
   // The second event is there to be called off; its announcement is like the first one.
   return records.filter((record, index) => records.findIndex(({ type }) => type === record.type) === index);
@@ -66,3 +72,38 @@ function toldObservations(): readonly Observation[] {
     return observed.observations;
   });
 }
+
+const at = (afterMs: number): string => new Date(begunAt + afterMs).toISOString();
+
+/** One record for each deed: an approval, a hook, and what was felt of an event. */
+export const sampleDeeds = (): readonly BridgeRecord[] => [
+  hookRecord(
+    begunAt + 2 * stepMs,
+    {
+      ...{ event, phase: 'prepare', hook: '/usr/local/bin/drain', outcome: 'succeeded', reason: null },
+      ...{ exitCode: 0, signal: null, startedAt: at(0), durationMs: 2 * stepMs, timeoutMs: 300_000 },
+      ...{ output: 'A sample. Nothing was run.', outputTruncated: false, ending: null },
+    },
+    stampOf(21),
+  ),
+  approvalRecord(
+    begunAt + 3 * stepMs,
+    {
+      ...{ event, decision: 'approved', reason: 'rule', actor: { kind: 'agent', name: 'vm-1' } },
+      ...{ rule: { place: 1, action: 'afterHooks' }, elected: 'first' },
+      ...{ answer: { status: 200, attempts: 1 }, undelivered: [] },
+    },
+    stampOf(22),
+  ),
+  impactRecord(
+    begunAt + 10 * stepMs,
+    {
+      ...{ event, kind: 'pause', measured: { lowerMs: 2_702, upperMs: 2_998 }, advertisedSeconds: 5 },
+      window: { from: at(0), to: at(10 * stepMs) },
+      pauses: [{ lowerMs: 2_702, upperMs: 2_998, at: at(4 * stepMs) }],
+      reboot: null,
+      moved: { temporaryDisk: 'kept', faultDomain: { before: '1', after: '1' } },
+    },
+    stampOf(23),
+  ),
+];

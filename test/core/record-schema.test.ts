@@ -20,7 +20,7 @@ import {
   familyOf,
 } from '../../src/core/record.ts';
 import { recordSchemas } from '../../src/core/record-schema.ts';
-import { sampleRecords } from '../../src/core/sample-records.ts';
+import { sampleRecords, sampleDeeds as shippedDeeds } from '../../src/core/sample-records.ts';
 import { emptyWatch, observe, type Watch } from '../../src/core/watch.ts';
 import { foldWave, type Wave } from '../../src/core/wave.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
@@ -211,7 +211,7 @@ describe('the published schemas take', () => {
 
   it('the samples, the test of a sink, and an event that was already there', () => {
     const test = agentRecord('test', storyBeginsAt, { test: true, sink: 'ops' }, stamp);
-    for (const each of [...sampleRecords(), sampleRecord(), test]) expectValid(each);
+    for (const each of [...sampleRecords(), ...shippedDeeds(), sampleRecord(), test]) expectValid(each);
   });
 
   it('everything that an agent may say of an approval, a hook and an impact', () => {

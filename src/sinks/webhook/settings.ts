@@ -1,7 +1,7 @@
 // The settings of the webhook sink, and which of them go together.
 import * as z from 'zod';
 import { type Secret, SecretUnreadable, secret } from '../../config/secret.ts';
-import { sampleRecords } from '../../core/sample-records.ts';
+import { sampleDeeds, sampleRecords } from '../../core/sample-records.ts';
 import { headerFault, headerSettings, httpSettings } from '../http-settings.ts';
 import { compileTemplate, type Template, type TemplateFault } from './payload-template.ts';
 import { readSigningKey, signingKeyForm } from './signature.ts';
@@ -180,7 +180,7 @@ function isSigningKey(given: Secret): boolean {
   }
 }
 
-/** What is wrong with a template by itself, and with the bodies it makes of a record of each transition. */
+/** What is wrong with a template by itself, and with the bodies it makes of a record of each transition and deed. */
 function faultsOfTemplate({ template: tree, templateSecrets: named }: WebhookSettings): Faults {
   if (tree === undefined) return [];
   if (tree === null) return [fault(['template'], 'Expected the body as a tree of YAML')];
@@ -191,7 +191,8 @@ function faultsOfTemplate({ template: tree, templateSecrets: named }: WebhookSet
 
 function faultsOfFilling(compiled: Template, names: readonly string[]): Faults {
   const secrets = Object.fromEntries(names.map((name) => [name, 'sample']));
-  const faults = sampleRecords().flatMap((record) => compiled.faultsWith({ record, secrets }));
-  // The same placeholder fails for every transition: once is enough to mend it.
+  const samples = [...sampleRecords(), ...sampleDeeds()];
+  const faults = samples.flatMap((record) => compiled.faultsWith({ record, secrets }));
+  // The same placeholder fails for every record: once is enough to mend it.
   return [...new Map(faults.map((each) => [each.path.join('\n'), each])).values()];
 }

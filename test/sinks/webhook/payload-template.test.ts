@@ -1,7 +1,7 @@
 // Templates: what they fill in, what they refuse, and that no record can break out of them.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sampleRecords } from '../../../src/core/sample-records.ts';
+import { sampleDeeds, sampleRecords } from '../../../src/core/sample-records.ts';
 import { compileTemplate } from '../../../src/sinks/webhook/payload-template.ts';
 import { pageText } from '../../support/markdown.ts';
 import { sampleAgentRecord, sampleEvent, sampleRecord } from '../../support/records.ts';
@@ -162,7 +162,7 @@ describe('a template', () => {
 
   it('can be filled in with every kind of record', () => {
     const tree = { a: '{{ data.event.notBefore | date:utc }}', b: '{{ data.noticeSeconds | duration }}!' };
-    for (const given of [...sampleRecords(), sampleAgentRecord()]) {
+    for (const given of [...sampleRecords(), ...sampleDeeds(), sampleAgentRecord()]) {
       expect(filled(tree, given as typeof record)).not.toBeNull();
     }
   });

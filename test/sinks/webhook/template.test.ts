@@ -128,6 +128,9 @@ describe('the settings of a template', () => {
     ],
     // Only a record of a canceled event has it.
     [{ a: '{{ data.timeline.canceled | duration }}' }, /^sinks\.hook\.template\.a: The filter "duration"/],
+    [{ a: '{{ data.measured | duration }}' }, /^sinks\.hook\.template\.a: The filter "duration"/],
+    [{ a: '{{ data.output | date:iso }}' }, /^sinks\.hook\.template\.a: The filter "date"/],
+    [{ a: '{{ data.decision | duration }}' }, /^sinks\.hook\.template\.a: The filter "duration"/],
     [{ a: '{{ data.previous.notBefore | duration }}' }, /^sinks\.hook\.template\.a: The filter "duration"/],
   ])('are refused once, with the path: %j', (given, sentence) => {
     expect(faultsOf({ template: given })).toEqual([expect.stringMatching(sentence)]);
