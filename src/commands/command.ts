@@ -19,6 +19,8 @@ export interface CommandContext {
   readonly options: OptionValues;
   /** What stands after the command's own words. */
   readonly operands: readonly string[];
+  /** Where a person answers; the process's own standard input unless given. */
+  readonly stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly stdout: NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: NodeJS.WritableStream & { readonly isTTY?: boolean };
   /** Aborts on SIGINT and SIGTERM; on Windows on Ctrl-Break and a closing console as well. */

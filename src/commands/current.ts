@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { openImds } from '../agent/imds.ts';
 import { agentSettingsFor, readAgentSettings } from '../agent/settings.ts';
 import { parseConfiguration } from '../config/load.ts';
-import type { ScheduledEvent } from '../core/document.ts';
+import { type Standing, standingOf } from './approve/standing.ts';
 import { type CommandContext, defineCommand, textOption } from './command.ts';
 import { complaintOf } from './complaint.ts';
 import { chosenFile, fileOption } from './program.ts';
@@ -25,14 +25,18 @@ export const current = defineCommand({
     },
   ],
   notes: [
+    'NOTBEFORE is when the event starts by itself; empty once it has started. APPROVER says who may let it start before, and APPROVAL what the rules of this VM do about it, as if it were seen now for the first time.',
     'Asking switches Scheduled Events on for the VM for a day, and the very first answer may take two minutes: see "seb agent --help" for what that changes.',
   ],
   async run(context) {
-    const { imds } = await settingsFor(context);
+    const settings = await settingsFor(context);
+    const { imds } = settings;
     using client = openImds(imds);
     const poll = await client.poll(imds.firstTimeout, context.signal);
     if (poll.status === 'document') {
-      await printRows(context, columns, poll.document.events, nothingIn(poll.document.incarnation));
+      const { events, incarnation } = poll.document;
+      const rows = events.length === 0 ? [] : await standingOf(events, { client, settings, context });
+      await printRows(context, columns, rows, nothingIn(incarnation));
       return 0;
     }
     context.stderr.write(`seb: ${imds.endpoint} ${complaintOf(poll)}\n`);
@@ -53,13 +57,16 @@ async function settingsFor(context: CommandContext) {
 const nothingIn = (incarnation: string | null): string =>
   `nothing is announced${incarnation === null ? '' : ` (incarnation ${incarnation})`}`;
 
-const columns: readonly Column<ScheduledEvent>[] = [
-  { name: 'eventId', value: ({ eventId }) => eventId },
-  { name: 'eventType', value: ({ eventType }) => eventType },
-  { name: 'eventStatus', value: ({ eventStatus }) => eventStatus },
-  { name: 'eventSource', value: ({ eventSource }) => eventSource },
-  { name: 'notBefore', value: ({ notBefore }) => notBefore },
-  { name: 'durationSeconds', value: ({ durationSeconds }) => durationSeconds, align: 'right' },
-  { name: 'resources', value: ({ resources }) => resources, elastic: true },
-  { name: 'description', value: ({ description }) => description, elastic: true },
+const columns: readonly Column<Standing>[] = [
+  { name: 'eventId', value: ({ event }) => event.eventId },
+  { name: 'eventType', value: ({ event }) => event.eventType },
+  { name: 'eventStatus', value: ({ event }) => event.eventStatus },
+  { name: 'eventSource', value: ({ event }) => event.eventSource },
+  // When it starts by itself, unless it is approved before.
+  { name: 'notBefore', value: ({ event }) => event.notBefore },
+  { name: 'durationSeconds', value: ({ event }) => event.durationSeconds, align: 'right' },
+  { name: 'resources', value: ({ event }) => event.resources, elastic: true },
+  { name: 'description', value: ({ event }) => event.description, elastic: true },
+  { name: 'approver', value: ({ approver }) => approver, elastic: true },
+  { name: 'approval', value: ({ approval }) => approval, elastic: true },
 ];

@@ -117,7 +117,10 @@ export function placeOf(resources: readonly string[], vmName: string): Place | n
 export const isTermination = ({ eventType }: ScheduledEvent): boolean =>
   eventType.toLowerCase() === 'terminate';
 
-function settledBy({ event, notBefore, approved }: ApprovalSubject, now: number): Idleness | null {
+function settledBy(
+  { event, notBefore, approved }: Pick<ApprovalSubject, 'event' | 'notBefore' | 'approved'>,
+  now: number,
+): 'not-scheduled' | 'approved' | 'due' | null {
   if (event.eventStatus.toLowerCase() !== 'scheduled') return 'not-scheduled';
   if (approved) return 'approved';
   // From then on it starts by itself.
@@ -176,4 +179,24 @@ function inTime(
     return { status: 'waiting', for: 'delivery', until: deadline, rule };
   }
   return { status: 'approve', rule, elected: place, undelivered };
+}
+
+/** Why a person may not approve an event from this VM; null when he may. */
+export type HandRefusal = 'not-scheduled' | 'due' | 'not-named' | 'terminates-others';
+
+/**
+ * Whether a person may approve an event by hand, whatever the rules and the election say: only one that names this
+ * VM, that has not begun, and no deletion of others.
+ * @param now epoch ms
+ */
+export function refusalByHand(
+  subject: Pick<ApprovalSubject, 'event' | 'notBefore'> & { readonly vmName: string },
+  now: number,
+): HandRefusal | null {
+  const { event, vmName } = subject;
+  const place = placeOf(event.resources, vmName);
+  if (place === null) return 'not-named';
+  const settled = settledBy({ ...subject, approved: false }, now);
+  if (settled === 'not-scheduled' || settled === 'due') return settled;
+  return place !== 'alone' && isTermination(event) ? 'terminates-others' : null;
 }

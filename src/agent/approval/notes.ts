@@ -1,8 +1,9 @@
 // What is to be known of approvals beyond the end of the process, whoever gave them: this agent, or a person.
 import type { ApprovalData } from '../../core/deed.ts';
-import type { ScheduledEvent } from '../../core/document.ts';
+import { contentOf, type ScheduledEvent } from '../../core/document.ts';
 import type { Notes } from '../../delivery/outbox/draft.ts';
 import type { Outbox } from '../../delivery/outbox/outbox.ts';
+import type { Sent } from './send.ts';
 
 interface Noted {
   /** Epoch ms. */
@@ -24,12 +25,20 @@ export type ApprovalNote =
   /** `reasons`: those that were told. */
   | (Noted & { readonly state: 'refused'; readonly reasons: readonly string[] });
 
-const prefix = 'deed/approval/';
+/** What the keys of these notes begin with, before the event's own key. */
+export const approvalNotes = 'deed/approval/';
 
 /** The note of one event as the outbox keeps it; null forgets it. @param key the event's */
 export const noteOf = (key: string, note: ApprovalNote | null): Notes => ({
-  [`${prefix}${key}`]: note === null ? null : JSON.stringify(note),
+  [`${approvalNotes}${key}`]: note === null ? null : JSON.stringify(note),
 });
+
+/** The note that follows a sending. @param at epoch ms; @returns null for an event that is to be decided anew */
+export function noteAfter(end: Sent['end'], event: ScheduledEvent, at: number): ApprovalNote | null {
+  if (end === 'accepted') return { state: 'approved', at };
+  // It is gone: should it come back, it begins a new life.
+  return end === 'ended' ? null : { state: 'failed', at, content: contentOf(event) };
+}
 
 export interface ApprovalNotes {
   /** Reads them again if another process wrote to the outbox. @returns false while they cannot be read */
@@ -51,11 +60,11 @@ export function openApprovalNotes(outbox: Pick<Outbox, 'version' | 'notes'>): Ap
     refresh() {
       const version = outbox.version();
       if (version === seen) return true;
-      const found = outbox.notes(prefix);
+      const found = outbox.notes(approvalNotes);
       if (!found.ok) return false;
       seen = version;
       for (const key of all.keys()) if (!own.has(key)) all.delete(key);
-      for (const [key, value] of found.value) take(all, key.slice(prefix.length), value);
+      for (const [key, value] of found.value) take(all, key.slice(approvalNotes.length), value);
       return true;
     },
     put(key, note) {

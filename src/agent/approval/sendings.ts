@@ -1,9 +1,8 @@
 // The approvals under way: each goes on until it is answered, comes too late, or its event is gone.
 import type { PassingAnswer } from '../../core/approval-attempt.ts';
-import { contentOf } from '../../core/document.ts';
 import { noConsequence } from '../reaction.ts';
 import type { ReactionRuntime } from '../reactions.ts';
-import type { ApprovalNote, ApprovalNotes, SendingNote } from './notes.ts';
+import { type ApprovalNotes, noteAfter, type SendingNote } from './notes.ts';
 import { outcomeOf, type Sent, sendApproval } from './send.ts';
 import { tellApproval } from './tell.ts';
 
@@ -81,13 +80,5 @@ function conclude(key: string, note: SendingNote, { end, answer }: Sent, runtime
   const at = runtime.clock.now();
   const common = { event, actor, rule, elected, undelivered, answer: answer.attempts === 0 ? null : answer };
   const outcome = outcomeOf(end, actor.kind);
-  const content = contentOf(event);
-  const left: Readonly<Record<Sent['end'], ApprovalNote | null>> = {
-    accepted: { state: 'approved', at },
-    'refused-by-imds': { state: 'failed', at, content },
-    'too-late': { state: 'failed', at, content },
-    // Should it come back, it is decided anew.
-    ended: null,
-  };
-  tellApproval(key, { ...common, ...outcome }, left[end], runtime);
+  tellApproval(key, { ...common, ...outcome }, noteAfter(end, event, at), runtime);
 }
