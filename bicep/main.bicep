@@ -151,6 +151,14 @@ param signingKeySecretNames string[] = []
 @secure()
 param signingKey string = ''
 
+@description('URL of a Slack webhook that the consumer tells of each fact once, for the whole fleet; empty: none.')
+@secure()
+param noticeSlackUrl string = ''
+
+@description('URL of a Teams workflow that the consumer tells of each fact once, for the whole fleet; empty: none.')
+@secure()
+param noticeTeamsWorkflowUrl string = ''
+
 @description('Subnet for the consumer’s Container Apps environment, delegated to Microsoft.App/environments, /27 or larger. Needed when public network access is off.')
 param consumerSubnetResourceId string = ''
 
@@ -464,6 +472,8 @@ module consumer 'modules/consumer.bicep' = if (deploysConsumer) {
     signingVaultAddress: hasSigningVault ? (vaultRole.?outputs.address ?? '') : ''
     signingKeySecretNames: hasSigningVault ? signingKeySecretNames : []
     signingKey: signingKey
+    noticeSlackUrl: noticeSlackUrl
+    noticeTeamsWorkflowUrl: noticeTeamsWorkflowUrl
     anchorContainerAddress: anchorsTrail ? auditStorage.outputs.containerUrl : ''
     archiveContainerAddress: archivesTrail ? auditStorage.outputs.containerUrl : ''
   }

@@ -77,6 +77,14 @@ param signingKeySecretNames string[]
 @secure()
 param signingKey string
 
+@description('URL of a Slack webhook for notices of the whole fleet; empty: none.')
+@secure()
+param noticeSlackUrl string
+
+@description('URL of a Teams workflow for notices of the whole fleet; empty: none.')
+@secure()
+param noticeTeamsWorkflowUrl string
+
 @description('Address of the container that the heads of the trail are anchored in; empty: nowhere.')
 param anchorContainerAddress string
 
@@ -118,7 +126,31 @@ var keyNames = concat(
   map(signingKeySecretNames, name => 'signing-key-${toLower(name)}'),
   empty(signingKey) ? [] : ['signing-key']
 )
-var guardedNames = concat(isShared ? [databaseSecretName] : [], keyNames)
+// The types of the sinks, which are their names as well.
+var noticeSinks = concat(empty(noticeSlackUrl) ? [] : ['slack'], empty(noticeTeamsWorkflowUrl) ? [] : ['teams'])
+var noticeSecrets = concat(
+  empty(noticeSlackUrl)
+    ? []
+    : [
+        {
+          name: 'notice-slack'
+          value: noticeSlackUrl
+        }
+      ],
+  empty(noticeTeamsWorkflowUrl)
+    ? []
+    : [
+        {
+          name: 'notice-teams'
+          value: noticeTeamsWorkflowUrl
+        }
+      ]
+)
+var guardedNames = concat(
+  isShared ? [databaseSecretName] : [],
+  keyNames,
+  map(noticeSinks, sink => 'notice-${sink}')
+)
 var keyFiles = map(keyNames, name => '${guardedFolder}/${name}')
 var trail = isShared
   ? {
@@ -162,6 +194,20 @@ var configuration = union(
         signing: {
           keyFile: keyFiles[0]
           alsoKeyFiles: skip(keyFiles, 1)
+        }
+      },
+  empty(noticeSinks)
+    ? {}
+    : {
+        notify: {
+          // What waits lies in the container and ends with it; the journal of the trail says what was told.
+          stateDir: '${stateFolder}/notify'
+          sinks: toObject(noticeSinks, sink => sink, sink => {
+            type: sink
+            url: {
+              file: '${guardedFolder}/notice-${sink}'
+            }
+          })
         }
       },
   empty(anchorContainerAddress)
@@ -274,7 +320,8 @@ resource app 'Microsoft.App/containerApps@2025-01-01' = {
             ]
           : [],
         vaultKeys,
-        givenKeys
+        givenKeys,
+        noticeSecrets
       )
     }
     template: {

@@ -6,11 +6,12 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parseConfiguration } from '../../src/config/load.ts';
 import { openCredential } from '../../src/consumer/hub-credential.ts';
-import { consumerSettings } from '../../src/consumer/settings.ts';
+import { consumerSettingsFor } from '../../src/consumer/settings.ts';
 import { projectRoot } from '../support/source-files.ts';
 import { at, bodyOf, type Value } from './support/evaluate.ts';
 import { declared, mainPath, readProject } from './support/project.ts';
 
+const consumerSettings = await consumerSettingsFor();
 const project = readProject();
 const given = {
   prefix: 'seb',
@@ -29,6 +30,8 @@ const given = {
   signingVaultAddress: '',
   signingKeySecretNames: [],
   signingKey: '',
+  noticeSlackUrl: '',
+  noticeTeamsWorkflowUrl: '',
   anchorContainerAddress: '',
   archiveContainerAddress: '',
 };
@@ -250,5 +253,54 @@ describe('the keys, anchors and copies of a consumer in a Container App', () => 
     expect(asked({ ...append, signingKeyVaultResourceId: '/vault' })).toEqual([true, false]);
     const contributor = { auditWriteAccess: 'contributor' };
     expect(asked({ ...contributor, ...key, enableTrailArchive: true })).toEqual([true, true]);
+  });
+});
+
+describe('notices of the whole fleet', () => {
+  const slack = 'https://hooks.slack.com/services/T00000000/B00000000/marker';
+  const teams = 'https://example.westeurope.logic.azure.com/workflows/marker';
+
+  it('are none unless somebody is named to tell', () => {
+    expect(settingsOf(app).notify).toBeUndefined();
+  });
+
+  it('go to Slack, to Teams or to both, with their addresses in files of the app', () => {
+    const both = appWith({ noticeSlackUrl: slack, noticeTeamsWorkflowUrl: teams });
+    const { notify } = settingsOf(both);
+    expect(Object.entries(notify?.sinks ?? {}).map(([name, { type }]) => [name, type])).toEqual([
+      ['slack', 'slack'],
+      ['teams', 'teams'],
+    ]);
+    const addresses = Object.values(notify?.sinks ?? {}).map((sink) => {
+      const { place } = (sink as unknown as { readonly url: { readonly place: string } }).url;
+      return filesOf(both).get(place.replace('file:', ''));
+    });
+    expect(addresses).toEqual([slack, teams]);
+    expect(Object.keys(settingsOf(appWith({ noticeTeamsWorkflowUrl: teams })).notify?.sinks ?? {})).toEqual([
+      'teams',
+    ]);
+  });
+
+  it('leave their addresses in no text but their own', () => {
+    const told = appWith({ noticeSlackUrl: slack, noticeTeamsWorkflowUrl: teams });
+    expect(JSON.stringify(at(told, 'properties', 'template'))).not.toContain('marker');
+    expect(String(at(told, 'properties', 'configuration', 'secrets', 0, 'value'))).not.toContain('marker');
+  });
+
+  it('wait where the consumer may write', () => {
+    const mounts = listOf(at(app, 'properties', 'template', 'containers', 0, 'volumeMounts'));
+    const { notify } = settingsOf(appWith({ noticeSlackUrl: slack }));
+    const writable = mounts
+      .map((each) => String(at(each, 'mountPath')))
+      .filter((path) => path.includes('/var/'));
+    expect(writable.some((path) => notify?.stateDir.startsWith(`${path}/`))).toBe(true);
+  });
+
+  it('are asked for by the parameters of these names', () => {
+    const params = at(
+      bodyOf(project, mainPath, 'consumer', { noticeSlackUrl: slack, noticeTeamsWorkflowUrl: teams }),
+      'params',
+    );
+    expect([at(params, 'noticeSlackUrl'), at(params, 'noticeTeamsWorkflowUrl')]).toEqual([slack, teams]);
   });
 });
