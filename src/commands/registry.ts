@@ -46,6 +46,11 @@ export const registry: readonly RegisteredCommand[] = [
     async () => (await import('./discover.ts')).discover,
   ),
   line(
+    'approve',
+    'Tells Azure to start an event of this VM now, once you have said yes.',
+    async () => (await import('./approve.ts')).approve,
+  ),
+  line(
     'outbox list',
     'Lists the deliveries that wait, rest or died, oldest first.',
     async () => (await import('./outbox-list.ts')).outboxList,
