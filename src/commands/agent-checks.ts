@@ -6,6 +6,7 @@ import { loadSinkKinds, type SinkSettings } from '../sinks/index.ts';
 import { openPassingMemory } from '../sinks/memory.ts';
 import { version } from '../version.ts';
 import { complaintOf } from './complaint.ts';
+import { hookChecks } from './hook-checks.ts';
 import { type Check, directoryCheck, statusChecks } from './reach.ts';
 import { sinkAdvice } from './sink-advice.ts';
 
@@ -14,7 +15,7 @@ export function agentChecks(settings: AgentSettings): readonly Check[] {
     sinkCheck(name, sink, settings.imds.endpoint),
   );
   const own = [directoryCheck('stateDir', settings.stateDir), ...statusChecks(settings.status)];
-  return [...own, imdsCheck(settings.imds), ...sinks];
+  return [...own, ...hookChecks(settings), imdsCheck(settings.imds), ...sinks];
 }
 
 const imdsCheck = (settings: AgentSettings['imds']): Check => ({
