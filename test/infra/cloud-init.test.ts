@@ -43,6 +43,17 @@ test('its hub is signed in to with the identity that is named, or with the only 
   expect(of('')).not.toHaveProperty('clientId');
 });
 
+test('it approves nothing, and the events of its own people alone once that line is no comment any more', () => {
+  const content = (file('agent.yaml')?.content ?? '').replace('@NAMESPACE@', 'example');
+  expect(agentSettings.parse(parse(content)).approval.enabled).toBe(false);
+  const { approval } = agentSettings.parse(parse(content.replace(/^# (?=approval:)/m, '')));
+  expect(approval).toMatchObject({
+    enabled: true,
+    rules: [{ match: { sources: ['User'] }, action: 'approve' }],
+  });
+  expect(approval.rules).toHaveLength(1);
+});
+
 test('every credential that its agent.yaml names is fetched, under that name, and nothing else is', () => {
   const named = [...(file('agent.yaml')?.content ?? '').matchAll(/credential: ([\w.-]+)/g)].map(
     ([, name]) => name,
