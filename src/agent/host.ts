@@ -1,5 +1,5 @@
 // What the machine itself can tell: which boot this is, and when the last good poll was.
-import { closeSync, fdatasync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import { join } from 'node:path';
 import type { Boot } from '../core/impact.ts';
@@ -21,9 +21,8 @@ export function readBoot(now: number): Boot {
 
 /** A file of one short line that is written again and again: always at the same length, in the same place. */
 export interface Line extends Disposable {
+  /** Never flushed: the system writes it to the disk when it comes to it. */
   write(text: string): void;
-  /** Has the disk keep what is written, without waiting for it; skipped while an earlier one is under way. */
-  flush(): void;
 }
 
 /**
@@ -32,12 +31,6 @@ export interface Line extends Disposable {
  */
 export function openLine(path: string, isFresh: boolean): Line {
   let file: number | null = null;
-  let isFlushing = false;
-  let isOver = false;
-  const close = (): void => {
-    if (file !== null) closeSync(file);
-    file = null;
-  };
   return {
     write(text) {
       try {
@@ -47,18 +40,8 @@ export function openLine(path: string, isFresh: boolean): Line {
         // Such a line is a hint for the next run; without it that run only knows less.
       }
     },
-    flush() {
-      if (file === null || isFlushing) return;
-      isFlushing = true;
-      fdatasync(file, () => {
-        isFlushing = false;
-        if (isOver) close();
-      });
-    },
     [Symbol.dispose]() {
-      isOver = true;
-      // A disk that hangs must not keep the agent from ending.
-      if (!isFlushing) close();
+      if (file !== null) closeSync(file);
     },
   };
 }

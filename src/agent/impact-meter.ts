@@ -121,12 +121,18 @@ class ImpactMeter implements Reaction {
     for (const key of this.#events.keys()) if (!current.has(key)) this.#forget(key);
     for (const [key, sighting] of current) {
       const known = this.#events.get(key);
-      if (known === undefined) this.#surroundings.look();
+      if (known === undefined) this.#lookFresh();
       const event =
         known === undefined ? beginWatching(sighting, now, place) : sightedAs(known, sighting, now);
       this.#events.set(key, placedAt(event, place));
       this.#forgotten.delete(key);
     }
+  }
+
+  /** What is known of the place is as old as the agent's last question, which is new enough for the beginning. */
+  #lookFresh(): void {
+    this.#surroundings.look();
+    this.#lookedMs = this.#last.monotonicMs;
   }
 
   // As long as this VM does not know its name, every event may be its own.
@@ -176,7 +182,7 @@ class ImpactMeter implements Reaction {
       this.#events.set(key, { ...event, recent, unsaved });
       if (isNews) this.#tellPause(key, felt.pauses.at(-1));
     }
-    this.#mark.write(tick.at, this.#pace() === tickIntervalMs.near);
+    this.#mark.write(tick.at, this.#pace());
   }
 
   #tellPause(event: string, pause: object | undefined): void {
