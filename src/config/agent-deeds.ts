@@ -17,13 +17,13 @@ const match = z
       .exactOptional()
       .describe('Only events from these sources: `User`, `Platform`; any case.'),
     maxDuration: optionalDuration({ min: '0ms', max: '24h' }).describe(
-      'Only events that are announced to last no longer than this. One without a length never fits.',
+      'Only events that are announced to last no longer than this, such as `9s` for a short freeze. One of unknown length never fits.',
     ),
     resources: z
       .enum(['own', 'shared', 'any'])
       .exactOptional()
       .describe(
-        '`own`: only events that name this VM alone. `shared`: only events that name others as well. `any`: both. Without it both, but with `action: afterHooks` only `own`: nobody here knows how the hooks of other VMs go.',
+        '`own`: only events that name this VM alone. `shared`: only events that name others as well. `any`: both, as without it; but `action: afterHooks` then refuses events that name others, because nobody here knows how the hooks of other VMs go.',
       ),
     affected: z
       .boolean()
@@ -39,7 +39,7 @@ const rule = z
     action: z
       .enum(['approve', 'afterHooks', 'never'])
       .describe(
-        '`approve`: at once. `afterHooks`: when every prepare hook of the event has succeeded. `never`: not at all.',
+        '`approve`: at once, even while hooks run. `afterHooks`: when every `prepare` hook of the event has succeeded, and at once when it has none. `never`: not at all.',
       ),
   })
   .refine(({ match: { affected }, action }) => affected !== false || action === 'never', {
@@ -57,17 +57,19 @@ export const approval = z
       .array(rule)
       .max(100)
       .default([])
-      .describe('The first rule that fits an event decides; an event that fits none is not approved.'),
+      .describe(
+        'The first rule that fits an event decides; an event that fits none is not approved. Only events that name this VM are ever approved, and a `Terminate` only when it names no other.',
+      ),
     deliveryTimeout: duration({ default: '1m', min: '0ms', max: '1h' }).describe(
-      'How long an approval waits until every data sink (not chats) has the event’s records.',
+      'How long an approval waits, from the first sight of the event, until every data sink (not chats) has the event’s records. Its record then names those that do not.',
     ),
     secondAfter: duration({ default: '2m', min: '1s', max: '1h' }).describe(
-      'An event that names several VMs is approved by the first it names. After this time the second does it, in case the first is dead.',
+      'An event that names several VMs is approved by the first it names. So long after its own first sight of it the second does it, in case the first is dead; the others never do.',
     ),
   })
   .prefault({})
   .describe(
-    'Whether and when the agent approves events, which makes Azure start them at once instead of at their time.',
+    'Whether and when the agent approves events, which lets Azure start them at once, for every VM that they name, instead of at their time. See `docs/approval.md`.',
   );
 
 const hook = z.strictObject({
