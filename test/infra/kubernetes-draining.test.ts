@@ -1,5 +1,5 @@
-// Whether the agent that drains may do that and no more, and whether what it runs treats a node as it should.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Whether the agent that drains may do that and no more, and runs the hook that is tested elsewhere.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IDaemonSet } from 'kubernetes-models/apps/v1';
 import type { IClusterRole, IClusterRoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1';
@@ -7,16 +7,14 @@ import type { IPodSpec } from 'kubernetes-models/v1';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseConfiguration } from '../../src/config/load.ts';
-import { startNode } from '../support/process.ts';
 import { agentSettings } from '../support/sink-kinds.ts';
 import { projectRoot } from '../support/source-files.ts';
-import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { buildKustomization, type Manifest } from './kustomization.ts';
 
 const folder = join(projectRoot, 'infra/kubernetes/example');
 const plain = buildKustomization(join(folder, 'agent'));
 const draining = buildKustomization(join(folder, 'agent-draining'));
-const script = join(folder, 'agent-draining/node-drain');
+const hook = readFileSync(join(projectRoot, 'infra/hooks/kubernetes-drain.sh'), 'utf8');
 
 const find = <Kind>(manifests: readonly Manifest[], kind: string): Kind =>
   manifests.find((each) => each.kind === kind) as Kind;
@@ -38,7 +36,7 @@ describe('the agent that drains', () => {
   const mountOf = (path: string) => container?.volumeMounts?.find(({ mountPath }) => mountPath === path);
   const volumeOf = (name = '') => podOf(draining).volumes?.find((each) => each.name === name);
 
-  it('is the other one with two volumes and more memory', () => {
+  it('is the other one with a hook, a token and more memory', () => {
     const own = (pod: IPodSpec) => ({
       ...pod,
       volumes: pod.volumes?.filter(({ name }) => !['hooks', 'kubernetes', 'config'].includes(name)),
@@ -49,7 +47,7 @@ describe('the agent that drains', () => {
       })),
     });
     expect(own(podOf(draining))).toEqual(own(podOf(plain)));
-    expect(container?.volumeMounts).toHaveLength((podOf(plain).containers[0]?.volumeMounts?.length ?? 0) + 2);
+    expect(container?.volumeMounts).toHaveLength((podOf(plain).containers[0]?.volumeMounts?.length ?? 0) + 3);
   });
 
   it('runs nothing but what it is given, where its settings look for it', () => {
@@ -58,8 +56,8 @@ describe('the agent that drains', () => {
     expect(mount?.readOnly).toBe(true);
     expect(volume?.configMap?.defaultMode).toBe(0o555);
     const programs = new Set(settings.hooks.map(({ command }) => command[0]));
-    expect([...programs]).toEqual([`${mount?.mountPath}/node-drain`]);
-    expect(filesOf['node-drain']?.split('\n')[0]).toBe('#!/bin/busybox sh');
+    expect([...programs]).toEqual([`${mount?.mountPath}/kubernetes-drain.sh`]);
+    expect(filesOf['kubernetes-drain.sh']).toBe(hook);
     expect(draining.map(({ metadata }) => metadata.name)).toContain(volume?.configMap?.name);
   });
 
@@ -73,7 +71,8 @@ describe('the agent that drains', () => {
     const { clusters, users } = parse(filesOf['kubeconfig'] ?? '');
     const named = [users[0].user.tokenFile, clusters[0].cluster['certificate-authority']];
     expect(named).toEqual(files.map((file) => `${mount?.mountPath}/${file}`));
-    expect(filesOf['node-drain']).toContain(`KUBECONFIG=/etc/scheduled-events-bridge/hooks/kubeconfig`);
+    const usual = /KUBECONFIG:-(\S+)\}/.exec(hook)?.[1] ?? '';
+    expect(mountOf(usual)).toMatchObject({ name: 'hooks', subPath: 'kubeconfig', readOnly: true });
   });
 
   it('may cordon and drain, and nothing else', () => {
@@ -102,63 +101,4 @@ describe('the agent that drains', () => {
     const { approval } = parseConfiguration(text, 'agent.yaml', agentSettings);
     expect(approval).toMatchObject({ enabled: true, rules: [{ action: 'afterHooks' }] });
   });
-});
-
-/** Runs the hook with a kubectl that keeps what it is told, and says of the node what `node` has. */
-async function run(phase: 'prepare' | 'recover', node: string, drains = true) {
-  using directory = temporaryDirectory();
-  const { path } = directory;
-  const calls = join(path, 'calls');
-  writeFileSync(calls, '');
-  writeFileSync(join(path, 'hostname'), 'aks-pool-000001\n');
-  const fake = `#!/bin/sh
-echo "$*" >>'${calls}'
-case $1 in get) printf '%s' '${node}' ;; drain) ${drains ? 'exit 0' : 'exit 1'} ;; esac
-`;
-  writeFileSync(join(path, 'kubectl'), fake, { mode: 0o755 });
-  const env = {
-    PATH: `${path}:/usr/bin:/bin`,
-    MACHINE_NAME_FILE: join(path, 'hostname'),
-    SEB_PHASE: phase,
-    SEB_EVENT_ID: 'C7061BAC; rm -rf *',
-    SEB_TIMEOUT_SECONDS: '600',
-  };
-  await using child = startNode([script], { program: '/bin/sh', env, cwd: path });
-  const exitCode = await child.ended();
-  const told = readFileSync(calls, 'utf8').trim().split('\n');
-  return { exitCode, did: told.slice(1) };
-}
-
-const mark = 'scheduled-events-bridge-cordoned';
-const drain = 'drain aks-pool-000001 --ignore-daemonsets --delete-emptydir-data --timeout=595s';
-
-describe('what it runs', () => {
-  it('notes that it cordons the node, and drains it within its time', async () => {
-    expect(await run('prepare', 'aks-pool-000001  ')).toEqual({
-      exitCode: 0,
-      did: [`annotate node aks-pool-000001 --overwrite ${mark}=C7061BAC; rm -rf *`, drain],
-    });
-  });
-
-  it('drains what somebody else cordoned, and does not say that it was this', async () => {
-    expect(await run('prepare', 'aks-pool-000001 true ')).toEqual({ exitCode: 0, did: [drain] });
-  });
-
-  it('fails when the node cannot be drained', async () => {
-    expect(await run('prepare', 'aks-pool-000001  ', false)).toMatchObject({ exitCode: 1 });
-  });
-
-  it('uncordons the node after the event for which it cordoned it, and takes the note off', async () => {
-    expect(await run('recover', 'aks-pool-000001 true C7061BAC; rm -rf *')).toEqual({
-      exitCode: 0,
-      did: ['uncordon aks-pool-000001', `annotate node aks-pool-000001 ${mark}-`],
-    });
-  });
-
-  it.each(['aks-pool-000001 true ', 'aks-pool-000001 true ANOTHER'])(
-    'leaves a node alone that it did not cordon for this event: "%s"',
-    async (node) => {
-      expect(await run('recover', node)).toEqual({ exitCode: 0, did: [] });
-    },
-  );
 });
