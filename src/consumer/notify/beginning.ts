@@ -48,7 +48,7 @@ async function attempt(options: BeginningOptions, directory: VmDirectory) {
   await learnFleet(options.openReader, directory);
   const { since, told, cursors } = start;
   const teller = openTeller({
-    ...{ outbox, sinks, trail: known.trail, since, told, directory, log },
+    ...{ outbox, sinks, trail: known.trail, since, told, directory, openReader: options.openReader, log },
     ...{ groupWaitMs: settings.groupWait, now: () => clock.now() },
   });
   if (teller === null) return { status: 'unavailable', reason: 'outbox-unusable' } as const;

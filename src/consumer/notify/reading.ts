@@ -75,7 +75,7 @@ async function catchUp(
     if (read.status === 'unavailable') return read.reason;
     if (read.entries.length === 0) return null;
     const upTo = (read.entries.at(-1)?.index ?? at) + 1;
-    if (!teller.take(name, read.entries, upTo)) return 'outbox-unusable';
+    if (!(await teller.take(name, read.entries, upTo))) return 'outbox-unusable';
     cursors.set(name, upTo);
     at = upTo;
     // A long way to go lets the others have their turn.

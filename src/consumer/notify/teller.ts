@@ -11,7 +11,9 @@ import type { OpenSink } from '../../sinks/index.ts';
 import { statement } from '../../sqlite.ts';
 import { version } from '../../version.ts';
 import { findTellables, type Tellable } from './facts.ts';
+import { withMissing } from './missing.ts';
 import { noteKeys, tellingKey } from './notes.ts';
+import type { OpenReader } from './term.ts';
 import type { VmDirectory } from './vm-directory.ts';
 import { type AllWaves, foldFact, nextDueAt, noteOf, tellDue, wavesFrom } from './waves.ts';
 
@@ -25,6 +27,7 @@ export interface TellerOptions {
   readonly told: ReadonlySet<string>;
   readonly groupWaitMs: number;
   readonly directory: VmDirectory;
+  readonly openReader: OpenReader;
   /** Epoch ms. */
   readonly now: () => number;
   readonly log: Log;
@@ -33,7 +36,7 @@ export interface TellerOptions {
 /** Each answer is false when the outbox does not take it: nothing has happened then, and the same may be tried again. */
 export interface Teller {
   /** Tells what is new in these entries. @param upTo the index behind the last of them */
-  take(stream: string, entries: readonly StoredEntry[], upTo: number): boolean;
+  take(stream: string, entries: readonly StoredEntry[], upTo: number): Promise<boolean>;
   /** Tells the news of waves that is due. */
   tellDue(): boolean;
   /** Says something of the fleet itself. */
@@ -77,7 +80,7 @@ const speakerFor =
 
 type Stamp = Parameters<Draft['make']>[0];
 
-function take(state: State, entries: readonly StoredEntry[], cursor: Notes): boolean {
+async function take(state: State, entries: readonly StoredEntry[], cursor: Notes): Promise<boolean> {
   const { outbox, since, directory, now, log } = state;
   let isReadable = true;
   const saidAmong = (ids: readonly string[]): ReadonlySet<string> => {
@@ -89,9 +92,10 @@ function take(state: State, entries: readonly StoredEntry[], cursor: Notes): boo
   if (!isReadable) return false;
   if (odd > 0)
     log.warn({ odd }, 'records in the trail look like facts and are not whole: nobody is told of them');
+  const known = await withMissing(tellables, state.openReader, now());
   let { waves } = state;
   const notes: Record<string, string | null> = { ...cursor };
-  const drafts = tellables.flatMap((tellable) => {
+  const drafts = known.flatMap((tellable) => {
     if (tellable.kind === 'record') return passedOn(tellable, state);
     const record = fleetRecord(tellable.fact, speakerFor(state)({ instanceId: '', sequence: 0 }));
     const takers = takersOf(record, state);
