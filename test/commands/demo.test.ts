@@ -67,19 +67,19 @@ describe.concurrent('the demo', { timeout }, () => {
     const { stdout, stderr } = demo.output();
     expect(stderr).toBe('');
     expect(toldAt('azure', 'Freeze', stdout)).toEqual(['scheduled', 'started', 'gone']);
-    expect(toldAt('agents', 'Freeze', stdout)).toEqual(['scheduled', 'started', 'completed']);
+    expect(toldAt('agents', 'Freeze', stdout)).toEqual(['scheduled', 'started', 'completed', 'impact']);
     for (const place of ['hub', 'webhook', 'trail']) {
       expect(toldAt(place, 'Freeze', stdout)).toEqual(['scheduled', 'started', 'completed~']);
       expect(toldAt(place, 'Reboot', stdout)).toEqual(['scheduled', 'canceled~']);
     }
     expect(stdout).toMatch(/^\w{8} +Freeze +scheduled → started → completed~ +3 of 3 +3 +9 +9$/m);
     expect(stdout).toMatch(/^\w{8} +Reboot +scheduled → canceled~ +3 of 3 +3 +6 +6$/m);
-    expect(stdout).toContain('Written down by the agents  18 records\n');
-    expect(stdout).toContain('In the trail                18 records in 18 entries, from 3 agents\n');
+    expect(stdout).toContain('Written down by the agents  21 records\n');
+    expect(stdout).toContain('In the trail                21 records in 21 entries, from 3 agents\n');
     expect(stdout).toContain('At the webhook              15 POSTs of 15 that were due\n');
     expect(stdout).toContain('Nothing is missing and nothing came twice.');
     expect(stdout).toMatch(
-      /^Its trail, checked again {4}VERIFIED 18 entries, .*, anchored up to .*anchor\.notes\.$/m,
+      /^Its trail, checked again {4}VERIFIED 21 entries, .*, anchored up to .*anchor\.notes\.$/m,
     );
     expect(stdout).toContain('demo --vms 100');
     await expectNothingLeft(demo);
@@ -133,7 +133,7 @@ describe('a hundred VMs', { timeout }, () => {
     expect(await demo.ended()).toBe(0);
     const { stdout } = demo.output();
     expect(stdout).toMatch(/^\w{8} +Reboot +started → completed~ +100 of 100 +1 +200 +2$/m);
-    expect(stdout).toContain('In the trail                300 records in 300 entries, from 100 agents\n');
+    expect(stdout).toContain('In the trail                301 records in 301 entries, from 100 agents\n');
     await expectNothingLeft(demo);
   });
 });
