@@ -66,6 +66,7 @@ function documentation(plan: BuildPlan): PayloadEntry[] {
     file(`${documentationFolder}/changelog.gz`, compressed(readFileSync(changelogPath))),
     ...examples('packages/examples', ''),
     ...examples('systemd/drop-ins', 'drop-ins/'),
+    ...examples('hooks', 'hooks/'),
   ];
 }
 
