@@ -1,6 +1,7 @@
 // The contract of questions to a trail: events, facts, counts, streams and agents.
 import type { EventSummary } from '../core/event-fold.ts';
-import type { Ranges } from '../core/join.ts';
+import type { KnownAgent } from '../core/silence.ts';
+import type { TimelineParts } from '../core/timeline-parts.ts';
 import type { StreamPosition } from './store.ts';
 
 /** Which events to list; what is left out does not narrow. */
@@ -13,6 +14,8 @@ export interface EventQuery {
   readonly until?: number;
   /** A VM that the event names: its name, VM id or resource id, any case. */
   readonly vm?: string;
+  /** Only those that nobody told the end of. */
+  readonly open?: true;
   /** The latest so many. */
   readonly limit: number;
 }
@@ -59,23 +62,22 @@ export interface TrailStream extends StreamPosition {
   readonly lastEnqueuedMs: number | null;
 }
 
-/** One agent, and which of its records never came here although later ones did. */
-export interface TrailAgent {
-  readonly agentId: string;
-  readonly vmName: string | null;
-  /** Epoch ms by its own clock. */
-  readonly lastAt: number;
-  readonly missing: Ranges;
-}
+/** One agent: its VM, what it says of itself, and which of its records never came here although later ones did. */
+export type TrailAgent = KnownAgent;
 
 /** The trail, open for questions; what is asked of a damaged file throws TrailUnusable. */
 export interface TrailReader extends AsyncDisposable {
   /** In the order in which they were first seen. */
   events(query: EventQuery): Promise<readonly TrailEvent[]>;
-  /** The facts of one event in the order of their first time; of every event when none is named. */
+  /** What was told of one event, in the order of its first time; of every event when none is named. */
   facts(eventId?: string): Promise<readonly TrailFact[]>;
   counts(): Promise<TrailCounts>;
   streams(): Promise<readonly TrailStream[]>;
   /** By id. */
   agents(): Promise<readonly TrailAgent[]>;
+  /**
+   * All that the timeline of one event is made of; null when no record told of it.
+   * @throws TrailUnusable also when an earlier version wrote the trail, and no consumer of this one has opened it yet
+   */
+  timeline(eventId: string): Promise<TimelineParts | null>;
 }

@@ -136,11 +136,19 @@ function requireTrail(database: DatabaseSync, path: string, oldest: number): voi
       `the trail at ${path} was written by a later version of this program (its tables are of version ${version}, this program knows ${schemaVersion})`,
     );
   }
-  if (version < oldest) {
-    throw new TrailUnusable(
-      `the trail at ${path} was written by an earlier version of this program: "seb consumer" brings it up to date when it next starts`,
-    );
-  }
+  requireVersion(database, path, oldest);
+}
+
+/**
+ * Refuses a trail that lacks what is asked of it.
+ * @param oldest the oldest schema version that has it
+ * @throws TrailUnusable
+ */
+export function requireVersion(database: DatabaseSync, path: string, oldest: number): void {
+  if (versionOf(database) >= oldest) return;
+  throw new TrailUnusable(
+    `the trail at ${path} was written by an earlier version of this program: "seb consumer" brings it up to date when it next starts`,
+  );
 }
 
 /** Whether each stream's last entry is there and whole: a file that lost its end reads without complaint. */

@@ -1,13 +1,12 @@
 // Answers questions to a trail in SQLite, without ever changing a byte of it.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { type AgentState, missingOf, phaseBits } from '../core/agent-fold.ts';
+import { phaseBits } from '../core/agent-fold.ts';
 import { canonicalName } from '../core/document.ts';
-import { type EventState, summarizeEvent } from '../core/event-fold.ts';
 import { openForReading, withSentence } from './sqlite-file.ts';
+import { agentsOf, eventReader, timelineOf } from './sqlite-timeline.ts';
 import type {
   EventQuery,
-  TrailAgent,
   TrailCounts,
   TrailEvent,
   TrailFact,
@@ -30,6 +29,7 @@ export function openSqliteReader(path: string): TrailReader {
     counts: async () => answer(() => countsOf(database)),
     streams: async () => answer(() => streamsOf(database)),
     agents: async () => answer(() => agentsOf(database)),
+    timeline: async (eventId) => answer(() => timelineOf(database, path, eventId)),
     [Symbol.asyncDispose]: async () => database.close(),
   };
 }
@@ -41,20 +41,14 @@ function eventsOf(database: DatabaseSync, query: EventQuery): TrailEvent[] {
   const rows = database
     .prepare(`SELECT event_id, state FROM event ${clause} ORDER BY first_ms DESC, event_id DESC LIMIT ?`)
     .all(...values, query.limit);
-  const observersOf = observerCounts(database);
-  const vmsOf = database.prepare('SELECT vm_name FROM event_vm WHERE event_id = ? ORDER BY vm_key');
-  return rows.reverse().map((row) => {
-    const eventId = String(row['event_id']);
-    return {
-      eventId,
-      ...summarizeEvent(JSON.parse(String(row['state'])) as EventState),
-      vms: vmsOf.all(eventId).map(({ vm_name: name }) => String(name)),
-      ...observersOf(eventId),
-    };
-  });
+  const [observersOf, eventOf] = [observerCounts(database), eventReader(database)];
+  return rows.reverse().map((row) => ({ ...eventOf(row), ...observersOf(String(row['event_id'])) }));
 }
 
-function conditionsOf({ type, since, until, vm }: EventQuery): { clause: string; values: SQLInputValue[] } {
+function conditionsOf({ type, since, until, vm, open }: EventQuery): {
+  clause: string;
+  values: SQLInputValue[];
+} {
   const conditions: string[] = [];
   const values: SQLInputValue[] = [];
   const narrow = (condition: string, ...given: SQLInputValue[]): void => {
@@ -65,6 +59,7 @@ function conditionsOf({ type, since, until, vm }: EventQuery): { clause: string;
   if (since !== undefined) narrow('last_ms >= ?', since);
   if (until !== undefined) narrow('first_ms < ?', until);
   if (vm !== undefined) narrow(`event_id IN (${eventsOfVm})`, canonicalName(vm), vm, vm);
+  if (open === true) narrow(`status IN ('scheduled', 'started')`);
   return { clause: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
 }
 
@@ -99,8 +94,11 @@ function observerCounts(database: DatabaseSync): (eventId: string) => ObserverCo
   };
 }
 
+/** What agents did about an event is no fact of it. */
+const eventTypes = 'io.github.scheduled-events-bridge.event.';
+
 function factsOf(database: DatabaseSync, eventId: string | undefined): TrailFact[] {
-  const clause = eventId === undefined ? 'event_id IS NOT NULL' : 'event_id = ?';
+  const clause = `type GLOB '${eventTypes}*' AND event_id ${eventId === undefined ? 'IS NOT NULL' : '= ?'}`;
   const rows = database
     .prepare(
       `SELECT id, min(type) AS type, event_id, count(DISTINCT source) AS observers, min(at_ms) AS first_ms
@@ -144,16 +142,6 @@ function countsOf(database: DatabaseSync): TrailCounts {
     agents: count('agents'),
   };
 }
-
-const agentsOf = (database: DatabaseSync): TrailAgent[] =>
-  database
-    .prepare('SELECT agent_id, vm_name, state FROM agent ORDER BY agent_id')
-    .all()
-    .map((row) => {
-      const state = JSON.parse(String(row['state'])) as AgentState;
-      const vmName = row['vm_name'] === null ? null : String(row['vm_name']);
-      return { agentId: String(row['agent_id']), vmName, lastAt: state.seen.last, missing: missingOf(state) };
-    });
 
 const streamsOf = (database: DatabaseSync): TrailStream[] =>
   database

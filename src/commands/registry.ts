@@ -31,6 +31,16 @@ export const registry: readonly RegisteredCommand[] = [
     async () => (await import('./events.ts')).events,
   ),
   line(
+    'timeline',
+    'Tells the story of one event: its figures, each with how sure it is, and who saw and did what when.',
+    async () => (await import('./timeline.ts')).timeline,
+  ),
+  line(
+    'vms',
+    'Lists the VMs of the fleet: whether their agents are heard of, and what is under way there.',
+    async () => (await import('./vms.ts')).vms,
+  ),
+  line(
     'check',
     'Validates a configuration file and reaches everything it names.',
     async () => (await import('./check.ts')).check,

@@ -1,11 +1,10 @@
 // Answers questions to a trail in PostgreSQL, without ever changing a row of it.
-import { type AgentState, missingOf, phaseBits } from '../../core/agent-fold.ts';
+import { phaseBits } from '../../core/agent-fold.ts';
 import { canonicalName } from '../../core/document.ts';
 import { type EventState, summarizeEvent } from '../../core/event-fold.ts';
 import { streamKind } from '../../core/stream.ts';
 import type {
   EventQuery,
-  TrailAgent,
   TrailCounts,
   TrailEvent,
   TrailFact,
@@ -14,9 +13,10 @@ import type {
   TrailStream,
 } from '../store.ts';
 import { type Ask, openDatabase, type PostgresSettings, type Row } from './database.ts';
-import { byBytes, keyOf, stateText } from './projector.ts';
+import { keyOf, stateText } from './projector.ts';
 import { asking, requireTables } from './source.ts';
 import { fromColumn, toColumn } from './text.ts';
+import { agentsOf, timelineOf, vmsOf } from './timeline.ts';
 
 const once = { mode: 'REPEATABLE READ READ ONLY', statementMs: 60_000 } as const;
 
@@ -38,6 +38,7 @@ export async function openPostgresReader(settings: PostgresSettings): Promise<Tr
       counts: () => answer(countsOf),
       streams: () => answer(streamsOf),
       agents: () => answer(agentsOf),
+      timeline: (eventId) => answer((ask) => timelineOf(ask, eventId)),
       [Symbol.asyncDispose]: () => resources.disposeAsync(),
     };
   });
@@ -63,7 +64,7 @@ async function eventsOf(ask: Ask, query: EventQuery): Promise<TrailEvent[]> {
   });
 }
 
-function conditionsOf({ type, since, until, vm }: EventQuery): { clause: string; values: unknown[] } {
+function conditionsOf({ type, since, until, vm, open }: EventQuery): { clause: string; values: unknown[] } {
   const conditions: string[] = [];
   const values: unknown[] = [];
   const given = (value: unknown): string => `$${values.push(value)}`;
@@ -77,6 +78,7 @@ function conditionsOf({ type, since, until, vm }: EventQuery): { clause: string;
   if (name !== undefined) {
     conditions.push(`event_id IN (${eventsOfVm(given(keyOf(canonicalName(name))), given(toColumn(name)))})`);
   }
+  if (open === true) conditions.push(`status IN ('scheduled', 'started')`);
   return { clause: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, values };
 }
 
@@ -87,23 +89,6 @@ const eventsOfVm = (key: string, id: string): string => `
   SELECT seen.event_id FROM seb.agent JOIN seb.event_observer AS seen
     ON seb.key(seen.agent_id) = seb.key(agent.agent_id)
   WHERE affected = 1 AND lower(${id} COLLATE "C") IN (lower(vm_id), lower(resource_id))`;
-
-async function vmsOf(ask: Ask, keys: readonly Uint8Array[]): Promise<ReadonlyMap<string, readonly string[]>> {
-  const rows = await ask(
-    `SELECT event_id, vm_key, vm_name FROM seb.event_vm WHERE seb.key(event_id) = ANY($1::bytea[])`,
-    [keys],
-  );
-  const sorted = rows
-    .map((row) => [String(row['event_id']), fromColumn(String(row['vm_key'])), row['vm_name']] as const)
-    .sort(([, one], [, other]) => byBytes(one, other));
-  const vms = new Map<string, string[]>();
-  for (const [eventId, , name] of sorted) {
-    const known = vms.get(eventId) ?? [];
-    vms.set(eventId, known);
-    known.push(fromColumn(String(name)));
-  }
-  return vms;
-}
 
 type ObserverCounts = Pick<TrailEvent, 'observers' | 'phaseObservers'>;
 const phases = Object.keys(phaseBits) as TrailPhase[];
@@ -134,8 +119,12 @@ function countsFrom(row: Row): ObserverCounts {
   };
 }
 
+/** What agents did about an event is no fact of it. */
+const eventTypes = 'io.github.scheduled-events-bridge.event.';
+
 async function factsOf(ask: Ask, eventId: string | undefined): Promise<TrailFact[]> {
-  const clause = eventId === undefined ? 'event_id IS NOT NULL' : 'seb.key(event_id) = $1';
+  const one = eventId === undefined ? 'event_id IS NOT NULL' : 'seb.key(event_id) = $1';
+  const clause = `${one} AND type LIKE '${eventTypes}%'`;
   const rows = await ask(
     `SELECT id, min(type) AS type, event_id, count(DISTINCT source) AS observers, min(at_ms) AS first_ms
      FROM seb.observation WHERE ${clause} GROUP BY event_id, id ORDER BY first_ms, id`,
@@ -165,20 +154,6 @@ async function countsOf(ask: Ask): Promise<TrailCounts> {
     ...{ repeats: count('repeats'), conflicts: count('conflicts'), parked: count('parked') },
     ...{ events: count('events'), agents: count('agents') },
   };
-}
-
-async function agentsOf(ask: Ask): Promise<TrailAgent[]> {
-  const rows = await ask('SELECT agent_id, vm_name, state FROM seb.agent ORDER BY agent_id');
-  return rows.map((row) => {
-    const state = JSON.parse(stateText(row)) as AgentState;
-    const vmName = row['vm_name'] === null ? null : fromColumn(String(row['vm_name']));
-    return {
-      agentId: fromColumn(String(row['agent_id'])),
-      vmName,
-      lastAt: state.seen.last,
-      missing: missingOf(state),
-    };
-  });
 }
 
 async function streamsOf(ask: Ask): Promise<TrailStream[]> {
