@@ -9,8 +9,11 @@ import { readArguments } from '../src/commands/arguments.ts';
 import { registry } from '../src/commands/registry.ts';
 import { parseConfiguration } from '../src/config/load.ts';
 import { consumerSettingsFor } from '../src/consumer/settings.ts';
+import { decideApproval } from '../src/core/approval.ts';
+import type { ScheduledEvent } from '../src/core/document.ts';
 import { openPassingMemory } from '../src/sinks/memory.ts';
 import type { SinkType } from '../src/sinks/sink.ts';
+import { documentOf, freeze } from './support/documents.ts';
 import { openInbox } from './support/inbox.ts';
 import { codeBlocks, commandLines, pageText } from './support/markdown.ts';
 import { runNode } from './support/process.ts';
@@ -102,6 +105,14 @@ describe('every page', () => {
   });
 });
 
+const undecided = {
+  notBefore: null,
+  approved: false,
+  vmName: 'web1',
+  preparation: 'none',
+  undelivered: [],
+} as const;
+
 describe('the README', () => {
   it('sets up and shows the demo in one line, and the tests in another', () => {
     const lines = codeBlocks('README.md', 'sh').map(({ text }) => text.trim());
@@ -111,7 +122,25 @@ describe('the README', () => {
 
   it('shows an example for the file of each program', () => {
     const first = codeBlocks('README.md', 'yaml').map(({ text }) => text.split('\n')[0]);
-    expect(first).toEqual(['# agent.yaml', '# consumer.yaml']);
+    expect(new Set(first)).toEqual(new Set(Object.keys(schemas).map((name) => `# ${name}`)));
+  });
+
+  it('has a line that approves what people of ours ask for, and nothing else', () => {
+    const block = codeBlocks('README.md', 'yaml').find(({ text }) => text.includes('\napproval:'))?.text;
+    const { approval } = parseConfiguration(block ?? '', 'agent.yaml', agentSettings);
+    expect(approval.enabled).toBe(true);
+    const [event] = documentOf([{ ...freeze, Resources: ['web1'] }]).events;
+    const decide = (changes: Partial<ScheduledEvent>) => {
+      if (event === undefined) throw new Error('there is no event');
+      const at = Date.parse(event.notBefore ?? '') - 60_000;
+      const subject = { ...undecided, event: { ...event, ...changes }, firstSeenAt: at };
+      return decideApproval(subject, approval, at).status;
+    };
+    expect(decide({ eventSource: 'User' })).toBe('approve');
+    expect(decide({ eventSource: 'User', eventType: 'Reboot', durationSeconds: null })).toBe('approve');
+    expect(decide({ eventSource: 'Platform' })).toBe('refused');
+    expect(decide({ eventSource: null })).toBe('refused');
+    expect(decide({ eventSource: 'User', resources: ['web2'] })).toBe('nothing');
   });
 
   it.each(registry.map(({ name }) => name))('has "seb %s" in its table of commands', (name) => {
