@@ -67,6 +67,7 @@ test.concurrent('a consumer that reads is healthy and ready, and says how each p
     },
     ...{ anchors: {}, archive: null },
     sharing: null,
+    notices: null,
     partitions: { 0: partition, 1: partition },
   });
   expect(await health(world.consumer)).toEqual({

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { openInbox } from './inbox.ts';
+import { hookTo, migrationNow, noticesFrom, notifySettings } from './noticing.ts';
 import { type PrometheusPage, readPrometheusPage } from './prometheus-text.ts';
 import { startAgent } from './running-agent.ts';
-import { startConsumer } from './running-consumer.ts';
+import { openSender, startConsumer } from './running-consumer.ts';
 import { projectRoot } from './source-files.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 import { until } from './until.ts';
@@ -43,11 +44,19 @@ export async function consumerMetrics(): Promise<MetricsPage> {
   await using hub = await startEventHubsEmulator();
   const path = join(directory.path, 'trail.db');
   const anchors = [{ type: 'file', path: join(directory.path, 'seals.notes') }];
-  const options = { watchIntervalMs: 100, settings: { status, anchors } };
+  await using inbox = await openInbox();
+  const sinks = { hook: hookTo(inbox) };
+  const notify = await notifySettings({ stateDir: join(directory.path, 'notify'), sinks });
+  const options = { watchIntervalMs: 100, settings: { status, anchors }, notify };
   await using consumer = startConsumer(path, hub, options);
-  return await until('the partitions to be read', async () => {
+  await noticesFrom(consumer);
+  await using sender = openSender(hub);
+  await sender.send(migrationNow(0, 1));
+  return await until('the partitions to be read, and a notice', async () => {
     const page = await pageOf(await consumer.statusUrl());
-    return page.value('seb_hub_state', { state: 'reading' }) === 1 && page;
+    const isRead = page.value('seb_hub_state', { state: 'reading' }) === 1;
+    const notice = { sink: 'hook', state: 'delivered' };
+    return isRead && page.value('seb_consumer_notices_deliveries_total', notice) === 3 && page;
   });
 }
 

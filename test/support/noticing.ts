@@ -1,13 +1,15 @@
 // What tests of notices need: their settings, a fleet that tells of now, and what came of it in an inbox and the journal.
-import { openSqliteTrail } from '../../src/audit/sqlite.ts';
 import { openSqliteSource } from '../../src/audit/sqlite-source.ts';
 import type { TrailSource } from '../../src/audit/store.ts';
 import { consumerSettingsFor, type NotifySettings } from '../../src/consumer/settings.ts';
+import { impactRecord } from '../../src/core/deed.ts';
 import type { ScheduledEvent } from '../../src/core/document.ts';
 import { type JournalEntry, journalEntryOf } from '../../src/core/journal.ts';
 import type { BridgeRecord, EventData } from '../../src/core/record.ts';
 import type { Inbox } from './inbox.ts';
-import { freeze, type Saying, saying, synthesisAt } from './synthetic.ts';
+import type { RunningConsumer } from './running-consumer.ts';
+import { freeze, observerOf, type Saying, saying, synthesisAt } from './synthetic.ts';
+import { until } from './until.ts';
 
 /** The `notify` of a consumer, with every default. */
 export async function notifySettings(given: object): Promise<NotifySettings> {
@@ -46,6 +48,21 @@ export function migrationNow(
   ];
 }
 
+/** What one VM measured of an event, now. */
+export function impactNow(event: number): BridgeRecord {
+  const at = Date.now();
+  const [from, to] = [new Date(at - 60_000).toISOString(), new Date(at).toISOString()];
+  const temporaryDisk = 'unknown';
+  return impactRecord(
+    at,
+    {
+      ...{ event: freeze(event), kind: 'none', measured: null, advertisedSeconds: 5, window: { from, to } },
+      ...{ pauses: [], reboot: null, moved: { temporaryDisk, faultDomain: { before: null, after: null } } },
+    },
+    { observer: observerOf(0), agent: { version: '1.0.0', instanceId: 'instance-0', sequence: 9 } },
+  );
+}
+
 /** The records in an inbox, in the order in which they came. */
 export const recordsIn = (inbox: Inbox): BridgeRecord[] =>
   inbox.requests.map(({ body }) => JSON.parse(body.toString('utf8')) as BridgeRecord);
@@ -76,4 +93,7 @@ export async function journalAt<Kind extends JournalEntry['kind']>(path: string,
   return await journalOf(source, kind);
 }
 
-export { openSqliteTrail };
+/** Waits until notices are sent from this consumer. */
+export async function noticesFrom({ log }: RunningConsumer): Promise<void> {
+  await until('a lead', () => log.lines.some(({ message }) => message === 'notices are sent from here'));
+}

@@ -25,18 +25,20 @@ export interface NoticeMetrics {
 }
 
 export function openNoticeMetrics(registers: Registry[]): NoticeMetrics {
-  const take = countNotices(registers);
+  const { take, zero } = countNotices(registers);
   const [showRole, showQueues] = [roleGauges(registers), queueGauges(registers)];
   return {
     take,
     show: (standing) => {
+      for (const sink of Object.keys(standing?.queues ?? {})) zero(sink);
       showRole(standing);
       showQueues(standing);
     },
   };
 }
 
-function countNotices(registers: Registry[]): NoticeMetrics['take'] {
+/** Every sink has its series before its first delivery. */
+function countNotices(registers: Registry[]) {
   const attempts = new Counter({
     name: 'seb_consumer_notices_attempts_total',
     help: 'Attempts to deliver a notice, by what the sink answered.',
@@ -49,11 +51,16 @@ function countNotices(registers: Registry[]): NoticeMetrics['take'] {
     labelNames: ['sink', 'state'],
     registers,
   });
-  return (progress) => {
-    if (progress.kind === 'notice-attempt') attempts.inc({ sink: progress.sink, outcome: progress.outcome });
-    if (progress.kind !== 'notice-settled') return;
-    const { sink, state } = progress;
-    for (const each of settlements) deliveries.inc({ sink, state: each }, each === state ? 1 : 0);
+  return {
+    take: (progress: ConsumerProgress): void => {
+      if (progress.kind === 'notice-attempt')
+        attempts.inc({ sink: progress.sink, outcome: progress.outcome });
+      if (progress.kind === 'notice-settled') deliveries.inc({ sink: progress.sink, state: progress.state });
+    },
+    zero: (sink: string): void => {
+      attempts.inc({ sink, outcome: 'delivered' }, 0);
+      for (const state of settlements) deliveries.inc({ sink, state }, 0);
+    },
   };
 }
 
