@@ -100,19 +100,22 @@ const newWave = ({ record, key, scope }: Told): Wave => ({
   ...{ key, scope, version: 0, changedAt: 0, events: {}, vms: {}, latest: {} },
 });
 
-/** Whether an event that is new to the wave belongs to it: by its own time, which may be long ago. */
+/**
+ * Whether an event that is new to the wave belongs to it. What counts is when things happened, however late they are
+ * heard; but what is heard at one time comes in any order, for partitions are caught up one after another.
+ */
 function takesIn(wave: Wave, { key, record, vms }: Told, now: number): boolean {
   if (wave.key !== key || Object.keys(wave.events).length >= waveLimits.events) return false;
   const names = new Set([...Object.keys(wave.vms), ...Object.keys(vms)]);
   if (names.size > waveLimits.vms) return false;
   const events = Object.values(wave.events).map(({ state }) => summarizeEvent(state));
   const at = Math.min(record.at, now);
+  const begun = Math.min(...events.map(({ firstSeenAt }) => firstSeenAt));
   const lastNews = Math.max(...events.map(({ lastSeenAt }) => lastSeenAt));
+  if (at < begun - quietMsMax || at > lastNews + quietMsMax) return false;
   const isOpen = events.some(({ endedAt }) => endedAt === null);
   const lastEnd = Math.max(...events.map(({ endedAt }) => endedAt ?? 0));
-  const isClose = isOpen ? at - lastNews <= quietMsMax : at - lastEnd <= restMsMax;
-  const begun = Math.min(...events.map(({ firstSeenAt }) => firstSeenAt));
-  return isClose && at >= begun - restMsMax;
+  return isOpen || at - lastEnd <= restMsMax || now - wave.changedAt <= restMsMax;
 }
 
 /** Joins in everything that the fact says. */

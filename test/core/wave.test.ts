@@ -162,6 +162,20 @@ describe('a wave', () => {
     expect(waves.map(({ events }) => Object.keys(events).length)).toEqual([1, 1, 1]);
   });
 
+  it('is one wave also when the partitions of a hub are caught up one after another, in whatever order', () => {
+    const lives = [0, 1, 2, 3, 4].map((event) => lifeOf(event));
+    const now = soonAfter(fleetFact({ kind: 'scheduled', after: 300 }));
+    fc.assert(
+      fc.property(shuffled(lives), (turned) => {
+        const waves = turned
+          .flat()
+          .reduce<readonly Wave[]>((before, fact) => foldWave(before, fact, now).waves, []);
+        expect(viewOf(onlyWave(waves))).toMatchObject({ state: 'completed', counts: { completed: 15 } });
+      }),
+      { numRuns: 30 },
+    );
+  });
+
   it('gets the late facts of its own events, also when it is over', () => {
     const [scheduled, started, completed] = lifeOf(0);
     if (!scheduled || !started || !completed) throw new Error('a life has three facts');
