@@ -181,7 +181,9 @@ describe('a machine', () => {
   it('keeps outbox and configuration when the package goes, and stops what runs before', async () => {
     await machine.run(`mkdir -p /var/lib/private && chmod 0700 /var/lib/private
       mkdir /var/lib/private${state.slice('/var/lib'.length)} && ln -s private/scheduled-events-bridge ${state}
-      touch ${state}/outbox.db ${state}/outbox.db-wal; : > /var/log/asked`);
+      mkdir ${state}/notify
+      for name in outbox.db outbox.db-wal ballast; do touch ${state}/$name ${state}/notify/$name; done
+      touch ${state}/agent.lock ${state}/last-tick ${state}/notify/notify.lock; : > /var/log/asked`);
     await machine.run('dpkg -r scheduled-events-bridge');
     expect(await machine.asked()).toMatch(/stop .*scheduled-events-bridge-agent.service[\s\S]*daemon-reload/);
     expect(await machine.run(`ls ${state} ${configuration}`)).toMatch(/agent\.yaml[\s\S]*outbox\.db/);
