@@ -24,6 +24,9 @@ export function tellApproval(
   if (decision === 'approved') log.info(fields, 'the event is approved');
   else log.warn(fields, decision === 'refused' ? 'the event is not approved' : 'the approval failed');
   if (decision === 'approved') approved(event.eventId, deed);
-  else journal.commit(null, deed.drafts, deed.notes);
+  else {
+    const written = journal.commit(null, deed.drafts, deed.notes);
+    for (const { id, type, sequence } of written ?? []) log.info({ id, type, sequence }, 'record');
+  }
   wake.ring();
 }

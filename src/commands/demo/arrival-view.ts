@@ -1,6 +1,7 @@
 // What arrived since the last look: at the hub and at the webhook, record by record as they were sent.
-import { type EventFacts, readRecord, type TrailRecord } from '../../core/read-record.ts';
+import { eventIdIn, readRecord, type TrailRecord } from '../../core/read-record.ts';
 import type { EventHubsEmulator } from '../../emulators/eventhubs/emulator.ts';
+import { deedText } from './approver.ts';
 import { count, type Line, namesOf, type Place } from './line.ts';
 import type { Receiver } from './receiver.ts';
 
@@ -59,23 +60,31 @@ function arrivalLines(
   arrivals: readonly Arrival[],
   labelOf: (eventId: string) => string,
 ): Line[] {
-  const facts = Map.groupBy(arrivals, ({ record }) => (record.event === null ? record.type : record.id));
+  const facts = Map.groupBy(arrivals, ({ record }) => factOf(record));
   return [...facts.values()].map((group) => {
-    const event = group[0]?.record.event ?? null;
+    const [first] = group;
+    const eventId = first === undefined ? null : eventIdIn(first.record);
     const vms = group.map(({ record }) => record.agent.observer.vmName ?? 'a VM without a name yet');
     const partitions = [...new Set(group.flatMap(({ partition }) => partition ?? []))].sort();
     const into = partitions.length === 0 ? '' : ` in partition ${partitions.join(', ')}`;
     return {
       place,
-      what: event === null ? kindOf(group[0]?.record.type ?? '') : said(event),
-      event: event === null ? '' : labelOf(event.eventId),
+      what: first === undefined ? '' : said(first.record),
+      event: eventId === null ? '' : labelOf(eventId),
       detail: `${count(group.length, noun)}${into} from ${namesOf(vms)}`,
     };
   });
 }
 
+/** Records with the same text are told in one line. */
+const factOf = (record: TrailRecord): string =>
+  record.event === null ? `${said(record)} ${eventIdIn(record)}` : record.id;
+
 /** With `~` when the record says that it is inferred. */
-const said = ({ transition, inferred }: EventFacts): string => `${transition}${inferred ? '~' : ''}`;
+function said({ event, deed, type }: TrailRecord): string {
+  if (event !== null) return `${event.transition}${event.inferred ? '~' : ''}`;
+  return deed === null ? kindOf(type) : deedText(deed.deed);
+}
 
 /** `agent.started` of a record type that is about no event. */
 const kindOf = (type: string): string => type.split('.').slice(3, -1).join('.');

@@ -4,6 +4,7 @@ import { type AgentEnd, runAgent } from '../../agent/agent.ts';
 import { agentSettingsFor } from '../../agent/settings.ts';
 import { systemClock } from '../../clock.ts';
 import type { Log } from '../../log.ts';
+import { approvingSettings } from './approver.ts';
 
 /** Where the agents find everything. */
 export interface FleetPlaces {
@@ -34,7 +35,7 @@ export interface Fleet extends AsyncDisposable {
 // All at once they would be in each other's way, as a hundred programs that start on two cores are.
 const startingMax = 10;
 
-/** Starts one agent per VM; disposing ends them all, each after the attempt in hand. */
+/** Starts one agent per VM, the first of which may approve; disposing ends them all, each after the attempt in hand. */
 export function startFleet(
   vmNames: readonly string[],
   places: FleetPlaces,
@@ -48,7 +49,8 @@ export function startFleet(
   const start = (vm: string): void => {
     const log = logOf((level, message, fields) => hear({ vm, level, message, fields }));
     const runtime = { clock: systemClock, log, signal: stop.signal };
-    const end = settingsOf(vm, places).then((settings) => runAgent(settings, runtime));
+    const deeds = vm === vmNames[0] ? approvingSettings(places.directory) : {};
+    const end = settingsOf(vm, places, deeds).then((settings) => runAgent(settings, runtime));
     ends.push(end);
     end.then((ended) => failed.resolve(reasonOf(ended)), failed.reject);
   };
@@ -80,7 +82,7 @@ const reasonOf = (end: AgentEnd): string => (end.ok ? 'an agent stopped' : end.r
 // Fast enough for the sped-up phases, and within what IMDS allows.
 const pollInterval = '400ms';
 
-async function settingsOf(vm: string, places: FleetPlaces) {
+async function settingsOf(vm: string, places: FleetPlaces, deeds: object) {
   const { connectionString, eventHubName, webhookUrl: url } = places;
   const written = {
     stateDir: join(places.directory, vm),
@@ -89,6 +91,7 @@ async function settingsOf(vm: string, places: FleetPlaces) {
       fleet: { type: 'eventhubs', connectionString, eventHubName },
       hook: { type: 'webhook', url, allowHttp: true },
     },
+    ...deeds,
   };
   return (await agentSettingsFor(written)).parse(written);
 }

@@ -20,7 +20,7 @@ export interface DemoWishes {
   readonly speed?: number;
 }
 
-const usualScenarios = ['live-migration', 'canceled'];
+const usualScenarios = ['live-migration', 'canceled', 'approved-redeploy'];
 const usualSpeed = 100;
 // A scenario of days is still to be over while somebody watches.
 const scenarioMsMax = 60_000;

@@ -1,7 +1,7 @@
 // READ FIRST: the demo in order. Emulators, consumer and agents start, scenarios play, everything is told and counted.
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { startEventHubsEmulator } from '../../emulators/eventhubs/emulator.ts';
+import { type EventHubsEmulator, startEventHubsEmulator } from '../../emulators/eventhubs/emulator.ts';
 import { type ImdsEmulator, startImdsEmulator } from '../../emulators/imds/emulator.ts';
 import type { CommandContext } from '../command.ts';
 import { viewArrivals } from './arrival-view.ts';
@@ -11,7 +11,7 @@ import { startKeeper } from './keeper.ts';
 import { type Line, linePrinter, note } from './line.ts';
 import type { DemoPlan } from './plan.ts';
 import { makeProofPlaces, proveTrail } from './proof.ts';
-import { startReceiver } from './receiver.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
 import { viewSource } from './source-view.ts';
 import { tellStory } from './story.ts';
 import { viewTrail } from './trail-view.ts';
@@ -29,9 +29,8 @@ export async function playDemo(plan: DemoPlan, context: CommandContext): Promise
   const imds = resources.use(await startImdsEmulator({ vms: plan.vms, speed: plan.speed }));
   const hub = resources.use(await startEventHubsEmulator());
   const receiver = resources.use(await startReceiver());
-  const { connectionString, eventHubName, fullyQualifiedNamespace } = hub;
-  const hubPlace = `${eventHubName} at ${fullyQualifiedNamespace}`;
-  for (const line of placeNotes({ imds: imds.url, hub: hubPlace, webhook: receiver.url })) print(line);
+  const { connectionString, eventHubName } = hub;
+  for (const line of openingNotes({ imds, hub, receiver })) print(line);
   const trailPath = join(directory, 'trail.db');
   const proof = makeProofPlaces(directory);
   const keeper = resources.use(
@@ -63,11 +62,18 @@ export async function playDemo(plan: DemoPlan, context: CommandContext): Promise
   return (await proveTrail(trailPath, proof, context)) ? end : 1;
 }
 
-const placeNotes = (at: {
-  readonly imds: string;
-  readonly hub: string;
-  readonly webhook: string;
-}): Line[] => [note('instance metadata', at.imds), note('event hub', at.hub), note('webhook', at.webhook)];
+interface Stage {
+  readonly imds: ImdsEmulator;
+  readonly hub: EventHubsEmulator;
+  readonly receiver: Receiver;
+}
+
+const openingNotes = ({ imds, hub, receiver }: Stage): Line[] => [
+  note('instance metadata', imds.url),
+  note('event hub', `${hub.eventHubName} at ${hub.fullyQualifiedNamespace}`),
+  note('webhook', receiver.url),
+  note('approval', `${imds.vms[0]?.name} approves what users ask for, after its prepare hook`),
+];
 
 /** Whether a VM's agent has learned where it runs. */
 const isKnownIn =

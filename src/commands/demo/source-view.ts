@@ -1,6 +1,7 @@
 // What happened at the source since the last look: what Azure says, and what the agents wrote down about it.
 import { diff } from '../../core/diff.ts';
 import { eventKey, readDocument, type ScheduledEvent } from '../../core/document.ts';
+import { familyOf } from '../../core/record.ts';
 import type { ImdsEmulator } from '../../emulators/imds/emulator.ts';
 import type { AgentWord } from './fleet.ts';
 import { type Line, namesOf, shortId } from './line.ts';
@@ -69,20 +70,28 @@ const isRecord = ({ message, fields }: AgentWord): boolean =>
 
 /** One line per fact, with the agents that wrote it down. */
 function recordLines(words: readonly AgentWord[], labelOf: (eventId: string) => string): Line[] {
-  const facts = Map.groupBy(words.filter(isRecord), ({ fields }) => String(fields['id']));
-  return [...facts].map(([id, sayings]) => {
-    const [eventId = '', what = ''] = id.split('_');
+  const facts = Map.groupBy(words.filter(isRecord), factOf);
+  return [...facts].map(([fact, sayings]) => {
+    const [eventId = '', what = ''] = fact.split('_');
     const detail = `written down by ${namesOf(sayings.map(({ vm }) => vm))}`;
     return { place: 'agents', what, event: labelOf(eventId), detail };
   });
 }
 
+/** Each agent does its own deeds, under ids of its own: those of one kind are told together. */
+function factOf({ fields }: AgentWord): string {
+  const [id, family] = [String(fields['id']), familyOf(String(fields['type']))];
+  return family === 'event' ? id : id.split('_', 2).join('_');
+}
+
+// A rule that says no is no trouble, and its record is told.
+const isTrouble = ({ level, message }: AgentWord): boolean =>
+  level !== 'info' && message !== 'the event is not approved';
+
 /** One line per complaint, with the agents that have it. */
 function troubleLines(words: readonly AgentWord[]): Line[] {
-  const troubles = Map.groupBy(
-    words.filter(({ level }) => level !== 'info'),
-    ({ level, message, fields }) =>
-      [`${level}:`, fields['sink'], fields['reason'], message].filter(Boolean).join(' '),
+  const troubles = Map.groupBy(words.filter(isTrouble), ({ level, message, fields }) =>
+    [`${level}:`, fields['sink'], fields['reason'], message].filter(Boolean).join(' '),
   );
   return [...troubles].map(([what, sayings]) => ({
     place: 'agents',

@@ -2,6 +2,7 @@
 import { systemClock } from '../../clock.ts';
 import type { ImdsEmulator } from '../../emulators/imds/emulator.ts';
 import type { CommandContext } from '../command.ts';
+import { approvedLines } from './approver.ts';
 import type { ArrivalView } from './arrival-view.ts';
 import { type Balance, balanceOf } from './balance.ts';
 import { type Line, note } from './line.ts';
@@ -90,7 +91,7 @@ async function draw({ source, arrivals, receiver, trail }: Story): Promise<Balan
 }
 
 async function conclude(story: Story): Promise<number> {
-  const { trail, receiver, plan, context } = story;
+  const { trail, receiver, plan, context, arrivals, source } = story;
   const facts = await trail.reader.facts();
   const recordsOf = new Map<string, number>();
   for (const { eventId, observers } of facts) {
@@ -104,6 +105,7 @@ async function conclude(story: Story): Promise<number> {
     trail: await trail.reader.counts(),
     balance,
     fleetSize: plan.vms.length,
+    approved: approvedLines(arrivals.inHub, source.labelOf),
   });
   return balance.faults.length === 0 ? 0 : 1;
 }

@@ -16,6 +16,8 @@ export interface SummaryFacts {
   readonly trail: TrailCounts;
   readonly balance: Balance;
   readonly fleetSize: number;
+  /** What was approved, line by line. */
+  readonly approved: readonly string[];
 }
 
 /** Prints the summary. */
@@ -39,7 +41,10 @@ function columnsOf({ recordsOf, posts, fleetSize }: SummaryFacts): Column<TrailE
   ];
 }
 
-function balanceText({ stdout }: CommandContext, { posts, trail, balance, events }: SummaryFacts): string {
+function balanceText(
+  { stdout }: CommandContext,
+  { posts, trail, balance, events, approved }: SummaryFacts,
+): string {
   const entries = trail.entries === 1 ? '1 entry' : `${trail.entries} entries`;
   const verdict =
     balance.faults.length === 0
@@ -52,6 +57,7 @@ function balanceText({ stdout }: CommandContext, { posts, trail, balance, events
     `Written down by the agents  ${count(balance.committed, 'record')}`,
     `In the trail                ${count(trail.records, 'record')} in ${entries}, from ${count(trail.agents, 'agent')}`,
     `At the webhook              ${count(posts.length, 'POST')} of ${balance.postsDue} that were due`,
+    ...approved,
     verdict,
     ...inferred,
     '',

@@ -62,6 +62,7 @@ const plays: readonly (readonly [string, number, TransitionKind[][]])[] = [
   ['host-maintenance', 1_000, [whole, whole]],
   ['user-reboot', 1_000, [whole]],
   ['user-redeploy', 1_000, [whole]],
+  ['approved-redeploy', 1_000, [whole]],
   ['spot-preempt', 200, [whole, whole]],
   ['scale-set-terminate', 300, [whole, whole]],
   ['hardware-failure', 1_000, [['started', 'completed']]],
