@@ -20,7 +20,10 @@ export const demo = defineCommand({
     },
   },
   examples: [
-    { line: 'demo', shows: 'three VMs, a live migration, and maintenance that is called off' },
+    {
+      line: 'demo',
+      shows: 'three VMs: a live migration, maintenance that is called off, and a redeploy that is approved',
+    },
     { line: 'demo --vms 100 --scenario fault-domains', shows: 'a hundred VMs, rebooted back to back' },
     { line: 'demo --scenario spot-preempt --speed 10', shows: 'two evictions at a tenth of their length' },
   ],
