@@ -20,16 +20,22 @@ exec 9> "${SEB_HOOK_STATE:-/var/lib/scheduled-events-bridge}/kubernetes-drain.lo
 flock 9
 
 node() { kubectl get node "$NODE" -o "jsonpath={$1}"; }
-others() { node '.metadata.annotations.scheduled-events-bridge/cordoned-for' | tr ' ' '\n' | grep -vx "$event" | xargs; }
+# The events for which this hook keeps the node cordoned, one a line.
+held() { node '.metadata.annotations.scheduled-events-bridge/cordoned-for'; }
+without() { printf '%s\n' "$1" | tr ' ' '\n' | grep -vx "$event" | xargs; }
+# A recover runs once, perhaps right after a boot: it goes on trying until its time is over.
+insist() { until "$@"; do sleep "${RETRY_SECONDS:-5}"; done; }
 
 case $SEB_PHASE in
 prepare)
-	before=$(others)
-	if [ "$(node .spec.unschedulable)" = true ] && [ -z "$before" ]; then
+	now=$(held)
+	unschedulable=$(node .spec.unschedulable)
+	if [ "$unschedulable" = true ] && [ -z "$now" ]; then
 		echo "$NODE is cordoned already, by somebody else"
 	else
+		others=$(without "$now")
 		# First remembered, then done: what is cut short in between is only uncordoned once too often.
-		kubectl annotate node "$NODE" --overwrite "$annotation=${before:+$before }$event"
+		kubectl annotate node "$NODE" --overwrite "$annotation=${others:+$others }$event"
 		kubectl cordon "$NODE"
 	fi
 	# Not under the lock: a drain takes minutes.
@@ -39,17 +45,19 @@ prepare)
 	kubectl drain "$NODE" --ignore-daemonsets --delete-emptydir-data --timeout="${seconds}s"
 	;;
 recover)
-	if ! node '.metadata.annotations.scheduled-events-bridge/cordoned-for' | tr ' ' '\n' | grep -qx "$event"; then
+	insist held > /dev/null
+	now=$(held)
+	if ! printf '%s\n' "$now" | tr ' ' '\n' | grep -qx "$event"; then
 		echo "$NODE was not cordoned by this hook"
 		exit 0
 	fi
-	left=$(others)
-	if [ -n "$left" ]; then
-		kubectl annotate node "$NODE" --overwrite "$annotation=$left"
+	others=$(without "$now")
+	if [ -n "$others" ]; then
+		insist kubectl annotate node "$NODE" --overwrite "$annotation=$others"
 		echo "$NODE stays cordoned: another event is announced"
 	else
-		kubectl uncordon "$NODE"
-		kubectl annotate node "$NODE" "$annotation-"
+		insist kubectl uncordon "$NODE"
+		insist kubectl annotate node "$NODE" "$annotation-"
 	fi
 	;;
 esac
