@@ -24,7 +24,7 @@ const nothing: Omit<Changes, 'counts'> = {
  * Adds what entries without a body said. An entry's hash stays, so these are still exact: which records there are,
  * how often each came and where its lowest copy stands, which contradict each other; and of records that stand
  * nowhere else, that somebody said a phase of an event at a time. Their own words, which are fields of events and
- * agents, VM names, reasons of parking and whether an event named the VM, are taken from `stored`: nothing proves them.
+ * agents, deeds, VM names, reasons of parking and whether an event named the VM, are taken from `stored`: nothing proves them.
  * @param stored the projections as they stand
  * @returns how many entries nothing accounts for: what they said was taken away, and cannot be made anew
  */

@@ -58,8 +58,8 @@ export interface ProjectionCheck {
   /**
    * Entries without a body. Their hashes still prove which records there are, how often each came, where, and which
    * contradict each other; rows prove who told which phase of which event when, as far as they agree. The words of
-   * records that stand nowhere with a body are believed as they stand: fields of events and agents, names of VMs,
-   * reasons of parking. Of all other records everything is proven. Whether an entry was rightly pruned, the journal says.
+   * records that stand nowhere with a body are believed as they stand: fields of events and agents, deeds, names of
+   * VMs, reasons of parking. Of all other records everything is proven. Whether an entry was rightly pruned, the journal says.
    */
   readonly pruned: number;
   /** Names of the projections that differ from what the entries give. */

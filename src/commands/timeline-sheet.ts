@@ -61,7 +61,12 @@ const figureColumns: readonly Column<FigureRow>[] = [
     elastic: true,
   },
   { name: 'confidence', value: ({ confidence }) => confidence, tone: ({ confidence }) => tones[confidence] },
-  { name: 'because', value: ({ because }) => because ?? '', elastic: true, tone: () => 'dim' },
+  {
+    name: 'because',
+    value: ({ because }) => because ?? '',
+    elastic: true,
+    tone: ({ because }) => (because === null ? undefined : 'dim'),
+  },
 ];
 
 type Moment = (at: number) => string;

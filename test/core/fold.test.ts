@@ -6,8 +6,11 @@ import {
   agentStateOf,
   joinAgents,
   joinWitnesses,
+  summarizeAgent,
   witnessStateOf,
 } from '../../src/core/agent-fold.ts';
+import type { HookOutcome } from '../../src/core/deed.ts';
+import { type DeedState, deedStateOf, joinDeeds } from '../../src/core/deed-fold.ts';
 import {
   type EventState,
   eventStateOf,
@@ -17,11 +20,14 @@ import {
 } from '../../src/core/event-fold.ts';
 import { joinRanges, type Ranges } from '../../src/core/join.ts';
 import { readRecord, type TrailRecord } from '../../src/core/read-record.ts';
-import { encodeRecord } from '../../src/core/record.ts';
+import { type BridgeRecord, encodeRecord } from '../../src/core/record.ts';
 import { freeze, liveMigration, observerOf, type Saying, saying, synthesisAt } from '../support/synthetic.ts';
+import { beating, hooking } from '../support/synthetic-deeds.ts';
 
-function read(options: Saying): TrailRecord {
-  const reading = readRecord(encodeRecord(saying(options)));
+const read = (options: Saying): TrailRecord => readOf(saying(options));
+
+function readOf(record: BridgeRecord): TrailRecord {
+  const reading = readRecord(encodeRecord(record));
   if (reading.status !== 'record') throw new Error(reading.reason);
   return reading.record;
 }
@@ -116,6 +122,67 @@ test('the fold of a witness does not depend on order, grouping or repetition', (
     }),
     { numRuns: 300 },
   );
+});
+
+test('the fold of a deed does not depend on order, grouping or repetition', () => {
+  const words = fc.record({
+    outcome: fc.constantFrom('started', 'failed', 'succeeded'),
+    after: fc.integer({ min: -2, max: 2 }),
+    sequence: fc.integer({ min: 0, max: 3 }),
+  });
+  const deed = ({ outcome, after, sequence }: { outcome: HookOutcome; after: number; sequence: number }) =>
+    readOf(hooking({ outcome }, { after, sequence }));
+  const stateOfDeed = (record: TrailRecord): DeedState =>
+    record.deed === null ? expect.unreachable() : deedStateOf(record, record.deed);
+  return fc.assert(
+    fc.property(fc.array(words, { minLength: 1, maxLength: 8 }), fc.nat(), (list, turn) => {
+      const states = list.map((word) => stateOfDeed(deed(word as never)));
+      const cut = turn % states.length;
+      const turned = [...states.slice(cut), ...states.slice(0, cut)];
+      const [left, right] = [turned.slice(0, 3).reduce(joinDeeds), turned.slice(3)];
+      const other = [...right, left, ...turned.slice(0, 2)].reduce(joinDeeds);
+      expect(JSON.stringify(other)).toBe(JSON.stringify(states.reduce(joinDeeds)));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('of a deed the last word counts by the number of its record, whatever the clock said', () => {
+  const [began, ended] = [
+    readOf(hooking({ outcome: 'started' }, { sequence: 4, after: 900 })),
+    readOf(hooking({ outcome: 'succeeded' }, { sequence: 5, after: -minute })),
+  ].map((record) => (record.deed === null ? expect.unreachable() : deedStateOf(record, record.deed)));
+  if (began === undefined || ended === undefined) throw new Error('two words');
+  expect(joinDeeds(began, ended)).toMatchObject({
+    ...{ firstAt: synthesisAt - minute, at: synthesisAt - minute },
+    deed: { outcome: 'succeeded' },
+  });
+});
+
+test('an agent is known by what it says of itself, each as said last', () => {
+  const states = [
+    beating({ heartbeatIntervalMs: 5 }, { sequence: 1 }),
+    beating({ source: { state: 'failing', lastDocumentAt: null } }, { sequence: 2, after: 9 }),
+  ].map((record) => agentStateOf(readOf(record)));
+  expect(summarizeAgent('a', states.reduce(joinAgents))).toMatchObject({
+    ...{ sourceState: 'failing', sourceAt: synthesisAt + 9, lastDocumentAt: synthesisAt },
+    ...{ heartbeatIntervalMs: 3_600_000, pollIntervalMs: 1_000, seen: [], seenAt: synthesisAt + 9 },
+  });
+});
+
+test('an event is first seen late when every agent that was first began with it', () => {
+  const initial = (saidOf: Saying) => {
+    const record = saying(saidOf);
+    return stateOf(readOf({ ...record, data: { ...record.data, initial: true } }));
+  };
+  const [late, watched] = [
+    initial({ kind: 'scheduled' }),
+    stateOf(read({ kind: 'scheduled', vm: 1, after: 5 })),
+  ];
+  expect(summarizeEvent(late).firstSeenInitial).toBe(true);
+  expect(summarizeEvent(joinEvents(late, watched)).firstSeenInitial).toBe(true);
+  const earlier = stateOf(read({ kind: 'scheduled', vm: 2, after: -5 }));
+  expect(summarizeEvent(joinEvents(late, earlier)).firstSeenInitial).toBe(false);
 });
 
 test('joined ranges hold every number of both and nothing else', () => {

@@ -268,9 +268,12 @@ describe('outcome', () => {
     ],
   ];
 
-  it.each(rows)('is %s', async (_, expected, records, now = 20 * minute) => {
-    expect(short((await timelineAfter(records, { now })).outcome)).toBe(expected);
-  });
+  it.each(rows.map(([name, expected, records, now = 20 * minute]) => ({ name, expected, records, now })))(
+    'is $name',
+    async ({ expected, records, now }) => {
+      expect(short((await timelineAfter(records, { now })).outcome)).toBe(expected);
+    },
+  );
 });
 
 describe('its place among other events', () => {

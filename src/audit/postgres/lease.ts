@@ -8,7 +8,7 @@ export interface LeaseOptions {
   readonly waits?: Partial<Waits>;
 }
 
-const renewMs = 5_000;
+const renewMs = 2_000;
 // A leader that hangs, or whose machine is gone without a word, has lost its lease after this.
 const idleMs = 30_000;
 const statementMs = 5_000;

@@ -12,6 +12,7 @@ import {
   synthesisAt,
   vmIdOf,
 } from '../synthetic.ts';
+import { approving, beating, feeling, hooking } from '../synthetic-deeds.ts';
 import { append, type OpenWorld, other, stream } from './world.ts';
 
 const hour = 3_600_000;
@@ -139,5 +140,88 @@ export function answersQuestions(openWorld: OpenWorld): void {
     ]);
     await append(trail, asHubEvents(liveMigration(1), 8));
     expect(await reader.streams()).toMatchObject([{ size: 6, lastSequenceNumber: 10 }]);
+  });
+
+  it('tells only what is under way when that is asked for', () =>
+    withTrail([...liveMigration(), saying({ kind: 'scheduled', event: freeze(1) })], async (reader) => {
+      expect((await reader.events({ open: true, limit: 10 })).map(({ eventId }) => eventId)).toEqual([
+        key(1),
+      ]);
+    }));
+
+  it('knows of each agent its VM, what it says of itself, what it lacks, and whether its VM is gone', () => {
+    const preempt = freeze(3, { eventType: 'Preempt', resources: ['WEB-1'], notBefore: null });
+    const lastDocumentAt = new Date(synthesisAt - 4_000).toISOString();
+    const seen = [{ eventId: eventIdOf(0), eventStatus: 'Started', firstSeenAt: lastDocumentAt }];
+    const records = [
+      beating({ source: { state: 'failing', lastDocumentAt }, document: { seen } }, { sequence: 1 }),
+      saying({ kind: 'started', sequence: 4, after: hour }),
+      beating({}, { vm: 1, sequence: 1 }),
+      saying({ kind: 'scheduled', vm: 2, event: preempt, after: 60_000 }),
+      saying({ kind: 'completed', vm: 2, event: preempt, after: 120_000, sequence: 2 }),
+    ];
+    return withTrail(records, async (reader) => {
+      const [first, second, third] = await reader.agents();
+      expect(first).toEqual({
+        ...{ agentId: 'instance-0', version: '1.0.0', vmId: vmIdOf(0), vmName: 'web-0', vmScaleSet: 'web' },
+        ...{ resourceId: null, location: null, zone: null, placementGroupId: null },
+        ...{ faultDomain: '0', updateDomain: null, heartbeatIntervalMs: 3_600_000, pollIntervalMs: 1_000 },
+        ...{ sourceState: 'failing', sourceAt: synthesisAt, lastDocumentAt: synthesisAt - 4_000 },
+        seen: [{ eventId: key(0), eventStatus: 'Started', firstSeenAt: synthesisAt - 4_000 }],
+        ...{ seenAt: synthesisAt, firstAt: synthesisAt, lastAt: synthesisAt + hour },
+        ...{ missing: [[2, 3]], goneAt: null },
+      });
+      expect([second?.goneAt, third?.goneAt]).toEqual([synthesisAt + 120_000, null]);
+    });
+  });
+
+  it('puts together what the timeline of an event is made of, and calls no deed a fact', async () => {
+    const told = [
+      beating({}, { vm: 3, after: -25 * hour }),
+      beating({}, { vm: 2, after: -hour }),
+      ...liveMigration(0, 1),
+      approving({}, { vm: 1, after: 5, sequence: 9 }),
+      hooking({ outcome: 'started' }, { sequence: 7 }),
+      hooking({}, { sequence: 8, after: 1_200 }),
+      feeling({ event: freeze(4) }),
+      saying({ kind: 'scheduled', event: freeze(1), vm: 2, after: 1_900_000, sequence: 2 }),
+      saying({ kind: 'scheduled', event: freeze(2), after: 3 * hour, sequence: 9 }),
+    ];
+    const notified = { kind: 'notified', sink: 'ops', type: 't', reason: null, attempts: 1 } as const;
+    const settledAt = new Date(synthesisAt).toISOString();
+    await using world = await openWorld();
+    await using trail = await world.open({ now: () => synthesisAt + hour });
+    await append(trail, asHubEvents(told), stream, [
+      { ...notified, id: 'a', facts: [`${key(0)}_started`], outcome: 'delivered', settledAt },
+      { ...notified, id: 'b', facts: [`${key(1)}_started`], outcome: 'delivered', settledAt },
+    ]);
+    await using reader = await world.reader();
+    const parts = await reader.timeline(eventIdOf(0));
+    expect(parts?.event).toMatchObject({ eventId: key(0), vms: ['web-0', 'web-1'], outcome: 'completed' });
+    expect(parts?.tellings.map(({ agentId, transition }) => `${agentId} ${transition}`).sort()).toEqual([
+      ...['instance-1 completed', 'instance-1 scheduled', 'instance-1 started'],
+    ]);
+    const deeds = parts?.deeds.map(({ agentId, firstAt, deed }) => [
+      agentId,
+      firstAt - synthesisAt,
+      deed.family,
+    ]);
+    expect(deeds?.sort()).toEqual([
+      ['instance-0', 0, 'hook'],
+      ['instance-1', 5, 'approval'],
+    ]);
+    const heard = parts?.heard.toSorted((one, two) => (one.agentId < two.agentId ? -1 : 1));
+    expect(heard).toEqual([
+      { agentId: 'instance-0', before: synthesisAt, first: synthesisAt + 1_200, last: synthesisAt + 1_200 },
+      { agentId: 'instance-1', before: synthesisAt + 1, first: synthesisAt + 5, last: synthesisAt + 960_001 },
+      { agentId: 'instance-2', before: synthesisAt - hour, first: null, last: null },
+    ]);
+    expect(parts?.agents).toHaveLength(4);
+    expect(parts?.others.map(({ eventId }) => eventId)).toEqual([key(1)]);
+    expect(parts?.notices).toMatchObject([{ id: 'a', sink: 'ops' }]);
+    expect(await reader.timeline(eventIdOf(4))).toBeNull();
+    expect((await reader.facts(eventIdOf(0))).map(({ type }) => type.split('.').at(-2))).toEqual([
+      ...['scheduled', 'started', 'completed'],
+    ]);
   });
 }
