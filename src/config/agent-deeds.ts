@@ -75,7 +75,9 @@ export const approval = z
 const hook = z.strictObject({
   on: z
     .enum(['prepare', 'recover'])
-    .describe('`prepare`: when an event is announced. `recover`: when it is over or called off.'),
+    .describe(
+      '`prepare`: once when an event is announced. `recover`: once when it is over or called off, whatever came of the preparation.',
+    ),
   types: types.exactOptional(),
   affected: z
     .enum(['own', 'others', 'all'])
@@ -90,10 +92,10 @@ const hook = z.strictObject({
       'Expected the full path of a program first',
     )
     .describe(
-      'The program, by its full path, and its arguments; no shell is between. It gets the event as JSON on its standard input, and in variables `SEB_…`.',
+      'The program, by its full path, and its words; no shell is between. It gets the event as JSON on its standard input, and in variables `SEB_…`. It is not run when others than root and the agent’s user may change it, or its folder.',
     ),
   timeout: optionalDuration({ min: '1s', max: '24h' }).describe(
-    'When the hook is killed, with all it has started. Without it, and at the latest, shortly before the event may start; 5 minutes where that is not known, and for `recover`.',
+    'When the hook is ended, with all it has started. A `prepare` is ended 3 s before the event may start in any case; where that is not known, and for a `recover`, 5 minutes when not given.',
   ),
 });
 
@@ -102,7 +104,7 @@ export const hooks = z
   .max(100)
   .default([])
   .describe(
-    'Programs that prepare this VM for an event, or bring it back afterwards. They run one after the other.',
+    'Programs that prepare this VM for an event, or bring it back afterwards; docs/hooks.md has all about them. Those of one event run one after the other, all of them, also when one fails.',
   );
 
 export const hooksDir = z
@@ -110,7 +112,7 @@ export const hooksDir = z
   .min(1)
   .optional()
   .describe(
-    'A folder of hooks by type of event: the programs `<EventType>/prepare` and `<EventType>/recover` in it run after those of `hooks`. Usually `/etc/scheduled-events-bridge/hooks.d`; none when not given.',
+    'A folder of hooks by type of event: the programs `<EventType>/prepare` and `<EventType>/recover` in it run after those of `hooks`, for events that name this VM. It is looked at when a hook is due. Usually `/etc/scheduled-events-bridge/hooks.d`; none when not given.',
   );
 
 export const impact = z
