@@ -126,36 +126,43 @@ describe.concurrent('the runner', () => {
     await until('the recover', () => said().length === 2);
   });
 
-  test('counts a prepare that the disk held up until the event started as failed', async () => {
+  test('counts a prepare that the disk held up until the event started as failed, and says once why it waited', async () => {
     using directory = temporaryDirectory();
     const { script, said } = hookScripts(directory.path);
     await using stage = openStage(join(directory.path, 'state'), {
       hooks: [{ on: 'prepare', command: [script('hook', 'say never')] }],
     });
+    const moment = { now: Date.now(), pollGapMs: 1_000, bootId: 'boot', firstSinceStart: false };
+    const announced = observe(emptyWatch('boot'), documentOf([a]), moment).watch;
+    const started = observe(announced, documentOf([{ ...a, EventStatus: 'Started' }]), moment).watch;
+    stage.disk.isFull = true;
+    for (const _ of [1, 2]) stage.runner.act(announced, moment.now);
+    expect(stage.runner.preparationOf(keyOfA, announced)).toBe('pending');
+    expect(stage.log.lines.filter(({ message }) => message.startsWith('hooks wait'))).toHaveLength(1);
+    stage.disk.isFull = false;
+    stage.runner.act(started, moment.now);
+    expect(stage.runner.preparationOf(keyOfA, started)).toBe('failed');
+    expect(stage.notes().get(`deed/hook/${keyOfA}`)).toContain('"outcome":"not-started"');
+    expect(said()).toEqual([]);
+  });
+
+  test('prepares anew for an event that ended and came back while the prepare of its first life still ran', async () => {
+    using directory = temporaryDirectory();
+    const scripts = hookScripts(directory.path);
+    const program = scripts.script('hook', waiting(scripts.at('go')));
+    await using stage = openStage(join(directory.path, 'state'), {
+      hooks: ['prepare', 'recover'].map((on) => ({ on, command: [program] })),
+    });
+    stage.see(a);
+    await until('the first prepare', () => scripts.said().length === 1);
     stage.see();
     stage.see(a);
-    await until('the prepare', () => said().length === 1);
-    const b = hookEvent('b');
-    stage.runner.act({ ...emptyWatch('boot') }, Date.now());
-    const keyOfB = eventKey(b.EventId);
-    const seen = observe(emptyWatch('boot'), documentOf([b]), {
-      ...{ now: Date.now(), pollGapMs: 1_000, bootId: 'boot', firstSinceStart: false },
-    });
-    stage.disk.isFull = true;
-    stage.runner.act(seen.watch, Date.now());
-    expect(stage.runner.preparationOf(keyOfB, seen.watch)).toBe('pending');
-    const begun = observe(seen.watch, documentOf([{ ...b, EventStatus: 'Started' }]), {
-      ...{ now: Date.now(), pollGapMs: 1_000, bootId: 'boot', firstSinceStart: false },
-    });
-    stage.disk.isFull = false;
-    stage.runner.act(begun.watch, Date.now());
-    expect(stage.runner.preparationOf(keyOfB, begun.watch)).toBe('failed');
-    expect(
-      stage.log.lines.filter(
-        ({ message }) => message.includes('waits until') || message.includes('hooks wait'),
-      ),
-    ).toHaveLength(1);
-    expect(said()).toHaveLength(1);
+    writeFileSync(scripts.at('go'), '');
+    await until('the second prepare', () => scripts.said().length === 2);
+    await until('its end', () => stage.preparation() === 'succeeded');
+    stage.see();
+    await until('the recover', () => scripts.said().length === 3);
+    expect(scripts.said()).toEqual(['prepare', 'prepare', 'recover']);
   });
 
   test('notes the end of an event in what is committed with it, so that the recover outlives a crash right then', async () => {
