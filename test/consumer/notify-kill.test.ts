@@ -4,44 +4,19 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openSqliteTrail } from '../../src/audit/sqlite.ts';
-import { emptyStream, type StreamPosition } from '../../src/audit/store.ts';
-import { encodeRecord } from '../../src/core/record.ts';
 import { openInbox } from '../support/inbox.ts';
-import { hookTo, idsIn, journalAt, migrationNow } from '../support/noticing.ts';
+import { hookTo, idsIn, journalAt, openNoticeWriter } from '../support/noticing.ts';
 import { type RunningProcess, startNode } from '../support/process.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
 const child = join(import.meta.dirname, '../support/noticing-child.ts');
-const stream = 'ns.example/fleet/0/20261110T220000000Z';
 const kills = 20;
-const observers = 4;
-
-/** Appends events to a stream of the trail at `path`, as a consumer does. */
-function openWriter(path: string) {
-  const trail = openSqliteTrail(path);
-  let at: StreamPosition = emptyStream;
-  return {
-    write: async (event: number): Promise<void> => {
-      const events = migrationNow(event, observers).map((record, index) => ({
-        sequenceNumber: at.size + index,
-        enqueuedMs: Date.now(),
-        body: encodeRecord(record),
-      }));
-      const result = await until('an append', async () => {
-        const tried = await trail.append(stream, at, events);
-        return tried.status === 'appended' && tried;
-      });
-      at = result.position;
-    },
-    [Symbol.asyncDispose]: () => trail[Symbol.asyncDispose](),
-  };
-}
 
 test(`a notifier that is killed ${kills} times tells every fact, repeats at most one for each kill with the same bytes, and the journal says who got what`, async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, 'trail.db');
-  await using writer = openWriter(path);
+  await using writer = openNoticeWriter(openSqliteTrail(path));
   await writer.write(0);
   await using inbox = await openInbox();
   await using chat = await openInbox({ answer: { body: 'ok' } });
@@ -50,7 +25,7 @@ test(`a notifier that is killed ${kills} times tells every fact, repeats at most
     ops: { type: 'slack', url: `${chat.url}/services/T/B/x`, allowHttp: true },
   };
   const given = JSON.stringify({
-    path,
+    trail: { path },
     notify: { stateDir: join(directory.path, 'notify'), sinks, groupWait: '5ms' },
   });
   const start = (): RunningProcess => startNode([child, given]);
@@ -60,8 +35,7 @@ test(`a notifier that is killed ${kills} times tells every fact, repeats at most
   const expected: string[] = [];
   for (let kill = 1; kill <= kills; kill++) {
     for (const event of [2 * kill, 2 * kill + 1]) {
-      await writer.write(event);
-      expected.push(...new Set(migrationNow(event, 1).map(({ id }) => id)));
+      expected.push(...(await writer.write(event)));
     }
     await delay(Math.random() * 120);
     running.child.kill('SIGKILL');

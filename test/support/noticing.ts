@@ -1,11 +1,16 @@
 // What tests of notices need: their settings, a fleet that tells of now, and what came of it in an inbox and the journal.
 import { openSqliteSource } from '../../src/audit/sqlite-source.ts';
-import type { TrailSource } from '../../src/audit/store.ts';
+import {
+  emptyStream,
+  type StreamPosition,
+  type TrailSource,
+  type TrailStore,
+} from '../../src/audit/store.ts';
 import { consumerSettingsFor, type NotifySettings } from '../../src/consumer/settings.ts';
 import { impactRecord } from '../../src/core/deed.ts';
 import type { ScheduledEvent } from '../../src/core/document.ts';
 import { type JournalEntry, journalEntryOf } from '../../src/core/journal.ts';
-import type { BridgeRecord, EventData } from '../../src/core/record.ts';
+import { type BridgeRecord, type EventData, encodeRecord } from '../../src/core/record.ts';
 import type { Inbox } from './inbox.ts';
 import type { RunningConsumer } from './running-consumer.ts';
 import { freeze, observerOf, type Saying, saying, synthesisAt } from './synthetic.ts';
@@ -91,6 +96,30 @@ export async function journalOf<Kind extends JournalEntry['kind']>(
 export async function journalAt<Kind extends JournalEntry['kind']>(path: string, kind: Kind) {
   await using source = openSqliteSource(path);
   return await journalOf(source, kind);
+}
+
+/** Appends what four VMs tell of events to a stream of a trail, as a consumer does; the trail is closed with it. */
+export function openNoticeWriter(trail: TrailStore) {
+  const stream = 'ns.example/fleet/0/20261110T220000000Z';
+  let at: StreamPosition = emptyStream;
+  return {
+    /** @returns the ids of its facts */
+    write: async (event: number): Promise<string[]> => {
+      const records = migrationNow(event, 4);
+      const events = records.map((record, index) => ({
+        sequenceNumber: at.size + index,
+        enqueuedMs: Date.now(),
+        body: encodeRecord(record),
+      }));
+      const result = await until('an append', async () => {
+        const tried = await trail.append(stream, at, events);
+        return tried.status === 'appended' && tried;
+      });
+      at = result.position;
+      return [...new Set(records.map(({ id }) => id))];
+    },
+    [Symbol.asyncDispose]: () => trail[Symbol.asyncDispose](),
+  };
 }
 
 /** Waits until notices are sent from this consumer. */

@@ -5,8 +5,8 @@ import { lockDirectory } from '../../delivery/lock.ts';
 import type { Meters } from '../../delivery/meters.ts';
 import { makeDirectories } from '../../directories.ts';
 import type { Log } from '../../log.ts';
-import { openNap } from '../nap.ts';
 import type { NotifySettings } from '../settings.ts';
+import { openBell } from './bell.ts';
 import { type NoticesStanding, noticesStanding, openTermBook, type TermBook } from './standing.ts';
 import { type OpenReader, serveTerm } from './term.ts';
 
@@ -36,14 +36,14 @@ const bugPauseMs = 60_000;
 
 export function openNotifier(options: NotifierOptions): Notifier {
   const book = openTermBook();
-  const nap = openNap(options.clock);
+  const bell = openBell(options.clock);
   return {
-    stored: () => nap.wake(),
+    stored: () => bell.ring(),
     standing: () => noticesStanding(book, options.clock.now()),
     run: async (signal) => {
       const say = openRoleLog(options.log);
       while (!signal.aborted) {
-        const pauseMs = await attempt({ ...options, book, nap, signal }, say).catch((error: unknown) => {
+        const pauseMs = await attempt({ ...options, book, bell, signal }, say).catch((error: unknown) => {
           Object.assign(book, { role: 'failing', fault: 'unexpected', look: null });
           // The text of an error that nobody foresaw may hold anything.
           const name = error instanceof Error ? error.name : typeof error;

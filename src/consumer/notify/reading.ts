@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { TrailStore } from '../../audit/store.ts';
 import type { Clock } from '../../clock.ts';
 import { streamKind } from '../../core/stream.ts';
-import type { Nap } from '../nap.ts';
+import type { Bell } from './bell.ts';
 import type { Positions } from './positions.ts';
 import type { NoticesFault, TermBook } from './standing.ts';
 import type { Teller } from './teller.ts';
@@ -17,8 +17,8 @@ export interface FollowOptions {
   /** Entries of each stream that were looked at. */
   readonly cursors: Map<string, number>;
   readonly book: TermBook;
-  /** Is woken when something was stored here. */
-  readonly nap: Nap;
+  /** Is rung when something was stored here. */
+  readonly bell: Bell;
   /** Wakes the loops of the sinks. */
   readonly ring: () => void;
   readonly clock: Clock;
@@ -26,13 +26,13 @@ export interface FollowOptions {
 
 const readAtOnce = 500;
 // Another instance may have written: nobody says so.
-const lookMs = 3_000;
+const lookMs = 2_000;
 // Batches may come by the dozen: one look is enough for those of a moment.
 const pauseMs = 100;
 
 /** Until the signal aborts. */
 export async function followTrail(options: FollowOptions, signal: AbortSignal): Promise<void> {
-  const { teller, book, nap, ring, clock } = options;
+  const { teller, book, bell, ring, clock } = options;
   while (!signal.aborted) {
     const fault = await look(options, signal);
     const isTold = teller.tellDue();
@@ -40,7 +40,7 @@ export async function followTrail(options: FollowOptions, signal: AbortSignal): 
     ring();
     const waitMs = Math.min(Math.max(teller.dueAt() - clock.now(), 0), lookMs);
     await clock.sleep(pauseMs, signal);
-    if (waitMs > pauseMs) await nap.sleep(waitMs - pauseMs, signal);
+    if (waitMs > pauseMs) await bell.wait(waitMs - pauseMs, signal);
   }
 }
 

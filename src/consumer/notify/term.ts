@@ -12,9 +12,9 @@ import type { Log } from '../../log.ts';
 import { loadSinkKinds, type OpenSink } from '../../sinks/index.ts';
 import { version } from '../../version.ts';
 import { within } from '../limit.ts';
-import { type Nap, openNap } from '../nap.ts';
 import type { NotifySettings } from '../settings.ts';
 import { type Beginning, begin } from './beginning.ts';
+import { type Bell, openBell } from './bell.ts';
 import { rememberedMs } from './facts.ts';
 import { followTrail } from './reading.ts';
 import { journalReceipts } from './receipts.ts';
@@ -32,8 +32,8 @@ export interface TermOptions {
   readonly instance: string;
   readonly book: TermBook;
   readonly meters: Meters;
-  /** Is woken when something was stored here. */
-  readonly nap: Nap;
+  /** Is rung when something was stored here. */
+  readonly bell: Bell;
   /** Whether all that the fleet says arrives in the trail now. */
   readonly isHearing: () => boolean;
   readonly clock: Clock;
@@ -111,12 +111,12 @@ async function runLoops(term: Term): Promise<boolean> {
   const signal = stop.delivering;
   const wake = openWake();
   using _watch = openOutboxWatch({ outbox, wake });
-  const settled = openNap(clock);
+  const settled = openBell(clock);
   const counting: Meters = {
     ...meters,
     settled: (measured) => {
       meters.settled(measured);
-      settled.wake();
+      settled.ring();
     },
   };
   const lane = { outbox, wake, meters: counting, clock, log, signal, attemptSignal: stop.attempting };
@@ -138,11 +138,11 @@ async function serve(open: OpenSink, lane: Parameters<typeof deliver>[1]): Promi
 }
 
 /** Receipts first: a position says that everything before it is accounted for. */
-async function keepAccount({ trail, outbox, positions, clock, stop }: Term, settled: Nap): Promise<void> {
+async function keepAccount({ trail, outbox, positions, clock, stop }: Term, settled: Bell): Promise<void> {
   const signal = stop.delivering;
   while (!signal.aborted) {
     if (await journalReceipts(trail, outbox)) await positions.write();
-    await settled.sleep(accountMs, signal);
+    await settled.wait(accountMs, signal);
     // What settles within a moment is journaled together.
     await clock.sleep(accountPauseMs, signal);
   }
