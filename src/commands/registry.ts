@@ -87,7 +87,7 @@ export const registry: readonly RegisteredCommand[] = [
   ),
   line(
     'sink test',
-    'Sends a test record to one sink of an agent, and says what came of it.',
+    'Sends a test record to one sink of an agent or a consumer, and says what came of it.',
     async () => (await import('./sink-test.ts')).sinkTest,
   ),
   line(
