@@ -30,6 +30,17 @@ export interface HookEntry {
   readonly doneAt: number | null;
 }
 
+/** Reads an entry back. @returns null for what is none: another version may have written it */
+export function readEntry(text: string): HookEntry | null {
+  const entry = JSON.parse(text) as Partial<HookEntry> | null;
+  const isWhole =
+    typeof entry?.life === 'number' &&
+    typeof entry.event?.eventId === 'string' &&
+    typeof entry.hooks === 'object' &&
+    entry.hooks !== null;
+  return isWhole ? (entry as HookEntry) : null;
+}
+
 /** An event of which nothing was begun. @param before what is known of its life before this one */
 export const freshEntry = (event: ScheduledEvent, before?: HookEntry): HookEntry => ({
   ...{ life: (before?.life ?? 0) + 1, event, ending: null, hooks: {}, doneAt: null },

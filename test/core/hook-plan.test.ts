@@ -6,6 +6,7 @@ import {
   freshEntry,
   type HookEntry,
   type HookState,
+  readEntry,
   reconciled,
   withState,
 } from '../../src/core/hook-ledger.ts';
@@ -310,6 +311,13 @@ describe('the ledger', () => {
     const over = entryWith({}, ended);
     expect(reconciled(over, undefined)).toBe(over);
     expect(reconciled(over, sighting({}, 'Completed'))).toBe(over);
+  });
+
+  test('reads back what it wrote, and passes over what it cannot have written', () => {
+    const entry = entryWith({ 'prepare a': 'unknown' }, ended);
+    expect(readEntry(JSON.stringify(entry))).toEqual(entry);
+    for (const text of ['null', '{}', '[]', '"x"', JSON.stringify({ ...entry, hooks: null })])
+      expect(readEntry(text)).toBeNull();
   });
 
   test('keeps the time of an event whose own Azure has blanked', () => {

@@ -1,5 +1,5 @@
 // Keeps the ledger of hooks in the outbox: what it says is on the disk, or goes there with the next that is written.
-import { type HookEntry, hookNotePrefix, openHooks, withState } from '../../core/hook-ledger.ts';
+import { type HookEntry, hookNotePrefix, openHooks, readEntry, withState } from '../../core/hook-ledger.ts';
 import type { BridgeRecord } from '../../core/record.ts';
 import type { Draft, Notes } from '../../delivery/outbox/draft.ts';
 import type { ReactionRuntime } from '../reactions.ts';
@@ -44,12 +44,10 @@ export function openHookBook(runtime: BookRuntime, isIdle: () => boolean): HookB
   const read = (): boolean => {
     const known = tell(journal.retry()) ? outbox.notes(hookNotePrefix) : null;
     if (known === null || !known.ok) return false;
-    ledger = new Map(
-      [...known.value].map(([key, text]) => [
-        key.slice(hookNotePrefix.length),
-        JSON.parse(text) as HookEntry,
-      ]),
+    const entries = [...known.value].map(
+      ([key, text]) => [key.slice(hookNotePrefix.length), readEntry(text)] as const,
     );
+    ledger = new Map(entries.filter((pair): pair is [string, HookEntry] => pair[1] !== null));
     // Until then a disk that was copied from another VM may still speak of that one's events.
     isOfThisVm = observer.current().vmId !== null;
     for (const [key, entry] of ledger) endOpenHooks(key, entry, { ...runtime, write });
