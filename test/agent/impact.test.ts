@@ -88,34 +88,33 @@ describe.concurrent('an event that names this VM', () => {
   test('is watched once a second, four times a second when it is near, and without one there is no timer', async () => {
     using directory = temporaryDirectory();
     await using imds = await startImdsEmulator();
-    const sleeps: number[] = [];
+    const asleep: number[] = [];
     const clock: Clock = {
       ...systemClock,
-      sleep: (ms, signal) => {
-        sleeps.push(ms);
-        return systemClock.sleep(ms, signal);
+      sleep: async (ms, signal) => {
+        asleep.push(ms);
+        await systemClock.sleep(ms, signal);
+        asleep.splice(asleep.indexOf(ms), 1);
       },
     };
-    const since = async (wait: () => Promise<void>): Promise<Set<number>> => {
-      const before = sleeps.length;
-      await wait();
-      return new Set(sleeps.slice(before).filter((ms) => ms === 250 || ms === 1_000));
-    };
-    const slow = { imds: { pollInterval: '270ms' } };
-    await using agent = startAgent(directory.path, imds.url, slow, { clock });
-    expect(await since(() => afterPolls(imds, 4))).toEqual(new Set());
+    const ticks = () => asleep.filter((ms) => ms === 250 || ms === 1_000);
+    const odd = { imds: { pollInterval: '270ms' } };
+    await using agent = startAgent(directory.path, imds.url, odd, { clock });
+    await afterPolls(imds, 1);
+    expect(ticks()).toEqual([]);
     expect(existsSync(join(directory.path, 'last-tick'))).toBe(false);
     show(imds, { ...scheduled(3_600_000), Resources: ['WestNO_1'] });
     await said(agent, 'scheduled');
-    expect(await since(() => afterPolls(imds, 2))).toEqual(new Set());
+    await afterPolls(imds, 1);
+    expect(ticks()).toEqual([]);
     show(imds, scheduled(3_600_000));
     await said(agent, 'updated');
+    expect(ticks()).toEqual([1_000]);
     show(imds, scheduled(119_000));
-    await until('its near', () => sleeps.includes(250));
-    expect(sleeps).toContain(1_000);
+    await until('its near', () => ticks()[0] === 250);
     show(imds);
     await said(agent, 'canceled');
-    await until('the last tick', async () => (await since(() => afterPolls(imds, 2))).size === 0);
+    await until('the last tick', () => ticks().length === 0);
   });
 });
 
@@ -134,7 +133,6 @@ describe.concurrent('a pause', () => {
     show(imds);
     const { kind, measured } = await impactOf(agent);
     expect(kind).toBe('pause');
-    expect(measured?.lowerMs).toBeLessThanOrEqual(5_000);
     expect(measured?.upperMs).toBeGreaterThanOrEqual(5_000);
   });
 
@@ -221,14 +219,14 @@ describe.concurrent('a reboot', () => {
       await said(agent, 'started');
       return Date.now();
     })();
-    const runtime = { boot: boot('two', stoppedAt + 40_000), clock: laterClock(60_000) };
+    const runtime = { boot: boot('two', stoppedAt + 100_000), clock: laterClock(120_000) };
     await using agent = startAgent(directory.path, imds.url, {}, runtime);
     await afterPolls(imds, 1);
     show(imds);
     const { kind, measured, reboot } = await impactOf(agent);
     expect(kind).toBe('reboot');
     expect(measured?.lowerMs).toBe(0);
-    expect(measured?.upperMs).toBeGreaterThanOrEqual(58_000);
+    expect(measured?.upperMs).toBeGreaterThanOrEqual(118_000);
     expect(reboot).toMatchObject({ bootIdBefore: 'one', bootIdAfter: 'two' });
   });
 
@@ -296,17 +294,32 @@ describe.concurrent('a reboot', () => {
   });
 });
 
-test('an event of another VM, and one that stopped naming this VM, give no record', async () => {
-  using directory = temporaryDirectory();
-  await using imds = await startImdsEmulator();
-  const others = { Resources: ['WestNO_1'] };
-  show(imds, { ...started, ...others }, { ...started, EventId: 'B' });
-  await using agent = startAgent(directory.path, imds.url);
-  await until('both', () => transitionsOf(agent).length === 2);
-  show(imds, { ...started, ...others }, { ...started, ...others, EventId: 'B' });
-  await said(agent, 'updated');
-  show(imds);
-  await until('both ends', () => transitionsOf(agent).filter((kind) => kind === 'completed').length === 2);
-  await afterPolls(imds, 1);
-  expect(impactsOf(agent)).toEqual([]);
+describe.concurrent('no record', () => {
+  test('comes of an event that may be another VM’s, as long as this one does not know its name', async () => {
+    using directory = temporaryDirectory();
+    await using imds = await startImdsEmulator();
+    imds.inject({ kind: 'hang' }, { path: 'instance', forMs: 60_000 });
+    show(imds, started);
+    await using agent = startAgent(directory.path, imds.url);
+    await said(agent, 'started');
+    show(imds);
+    await said(agent, 'completed');
+    await afterPolls(imds, 1);
+    expect(impactsOf(agent)).toEqual([]);
+  });
+
+  test('comes of an event of another VM, and of one that stopped naming this VM', async () => {
+    using directory = temporaryDirectory();
+    await using imds = await startImdsEmulator();
+    const others = { Resources: ['WestNO_1'] };
+    show(imds, { ...started, ...others }, { ...started, EventId: 'B' });
+    await using agent = startAgent(directory.path, imds.url);
+    await until('both', () => transitionsOf(agent).length === 2);
+    show(imds, { ...started, ...others }, { ...started, ...others, EventId: 'B' });
+    await said(agent, 'updated');
+    show(imds);
+    await until('both ends', () => transitionsOf(agent).filter((kind) => kind === 'completed').length === 2);
+    await afterPolls(imds, 1);
+    expect(impactsOf(agent)).toEqual([]);
+  });
 });
