@@ -36,7 +36,7 @@ export function endOfLines(text: string, lengthMax: number): string {
     .split(/\r\n?|\n/)
     .map(plainText);
   const line = lines.filter((each) => each !== '').join(lineBreak);
-  if (line.length <= lengthMax && text.length <= lengthMax) return line;
+  if (line === '' || (line.length <= lengthMax && text.length <= lengthMax)) return line;
   return (
     beginningCut +
     line

@@ -105,8 +105,8 @@ describe('the notice of a hook', () => {
     expect(remarks.at(-1)).toBe('It wrote more than is kept of it.');
   });
 
-  it('that wrote nothing but blank lines says no words for it', () => {
-    const notice = noticeFor({ output: '\n \r\n\t\n' });
+  it.each([[3], [5_000]])('that wrote nothing but %i blank lines says no words for it', (count) => {
+    const notice = noticeFor({ output: '\n \r\n\t\n'.repeat(count) });
     expect([notice.description, notice.speaker]).toEqual([null, undefined]);
   });
 
