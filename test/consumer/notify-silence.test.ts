@@ -1,0 +1,151 @@
+// Who has fallen silent is told once, with all who did at the same time; an outage of the hub makes nobody silent.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openSqliteTrail } from '../../src/audit/sqlite.ts';
+import { openSqliteReader } from '../../src/audit/sqlite-reader.ts';
+import { watchSilence } from '../../src/consumer/notify/silence-watch.ts';
+import { openTeller } from '../../src/consumer/notify/teller.ts';
+import { openVmDirectory } from '../../src/consumer/notify/vm-directory.ts';
+import { chatPolicy } from '../../src/core/delivery.ts';
+import type { SilenceData } from '../../src/core/fleet-record.ts';
+import { agentRecord, type BridgeRecord, encodeRecord } from '../../src/core/record.ts';
+import { Outbox } from '../../src/delivery/outbox/outbox.ts';
+import { steppedClock } from '../support/clocks.ts';
+import { recordingLog } from '../support/recording-log.ts';
+import { observerOf } from '../support/synthetic.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+import { until } from '../support/until.ts';
+
+const [minute, hour] = [60_000, 3_600_000];
+const filter = { observer: 'all', sample: 1, records: ['event', 'fleet'] } as const;
+const limits = { sizeMax: 10_000_000, keepDeliveredMs: hour, keepDeadMs: hour };
+
+/** A trail that agents speak to, and what is told of their silence. */
+function openFleet(path: string) {
+  const [clock, log] = [steppedClock(), recordingLog()];
+  const trail = openSqliteTrail(join(path, 'trail.db'));
+  let size = 0;
+  let isHearing = true;
+  const speak = async (vm: number): Promise<void> => {
+    const agent = { version: '1.0.0', instanceId: `instance-${vm}`, sequence: size + 1 };
+    const record = agentRecord('heartbeat', clock.now(), {}, { observer: observerOf(vm), agent });
+    const event = { sequenceNumber: size, enqueuedMs: clock.now(), body: encodeRecord(record) };
+    await trail.append('ns/hub/0/epoch', { size, lastSequenceNumber: size - 1 }, [event]);
+    size += 1;
+  };
+  const run = (signal: AbortSignal) => {
+    const routes = [{ name: 'ops', filter }];
+    const outbox = new Outbox({ directory: path, routes, limits, clock, log });
+    const teller = openTeller({
+      ...{
+        outbox,
+        sinks: [{ name: 'ops', filter, policy: chatPolicy }],
+        trail: 't',
+        since: 0,
+        told: new Set(),
+      },
+      ...{ groupWaitMs: 1, directory: openVmDirectory(), log, now: () => clock.now() },
+      openReader: async () => openSqliteReader(join(path, 'trail.db')),
+    });
+    if (teller === null) throw new Error('a teller');
+    let looks = 0;
+    const ended = watchSilence(
+      {
+        ...{ outbox, teller, intervalMs: minute, clock, log, ring: () => undefined },
+        isHearing: () => isHearing,
+        openReader: async () => {
+          looks += 1;
+          return openSqliteReader(join(path, 'trail.db'));
+        },
+      },
+      signal,
+    );
+    return { ended: ended.then(() => outbox[Symbol.dispose]()), looks: () => looks, outbox };
+  };
+  return {
+    ...{ clock, speak, run },
+    hear: (hears: boolean): void => {
+      isHearing = hears;
+    },
+    [Symbol.asyncDispose]: () => trail[Symbol.asyncDispose](),
+  };
+}
+
+/** What was told, in order: the state and the VMs. */
+function toldIn(outbox: Outbox): [string, string[]][] {
+  const rows = outbox.ask((database) => database.prepare('SELECT body FROM record ORDER BY sequence').all());
+  if (!rows.ok) throw new Error(rows.fault);
+  return rows.value.map(({ body }) => {
+    const { data } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as BridgeRecord<SilenceData>;
+    return [data.state, data.vms.map(({ name }) => name)];
+  });
+}
+
+test('VMs that fall silent together are told in one record, once, through a restart, and again when they are heard', async () => {
+  using directory = temporaryDirectory();
+  await using fleet = openFleet(directory.path);
+  const { clock, speak } = fleet;
+  await speak(9);
+  await clock.jump(3 * hour);
+  for (const vm of [0, 1, 2]) await speak(vm);
+  let stopping = new AbortController();
+  let life = fleet.run(stopping.signal);
+  /** Lets one interval pass, with the look that it brings. */
+  const look = async (ms = minute): Promise<void> => {
+    const before = life.looks();
+    await clock.jump(ms);
+    await until('a look', () => life.looks() > before);
+    await until('its end', async () => (await life.outbox.recall('notify/voices')) !== null);
+  };
+  await clock.jump(minute);
+  await clock.jump(minute);
+  await look();
+  // Whoever was silent before is no news.
+  expect(toldIn(life.outbox)).toEqual([]);
+  await clock.jump(hour);
+  await speak(2);
+  await look(hour);
+  await until('the silence', () => toldIn(life.outbox).length > 0);
+  expect(toldIn(life.outbox)).toEqual([['silent', ['web-0', 'web-1']]]);
+  stopping.abort();
+  await clock.jump(minute);
+  await life.ended;
+
+  stopping = new AbortController();
+  life = fleet.run(stopping.signal);
+  await clock.jump(minute);
+  await clock.jump(minute);
+  await speak(0);
+  await look();
+  await until('the return', () => toldIn(life.outbox).length > 1);
+  expect(toldIn(life.outbox)).toEqual([
+    ['silent', ['web-0', 'web-1']],
+    ['heard', ['web-0']],
+  ]);
+  stopping.abort();
+  await clock.jump(minute);
+  await life.ended;
+});
+
+test('nobody is looked at while the hub is not heard, and for two intervals after', async () => {
+  using directory = temporaryDirectory();
+  await using fleet = openFleet(directory.path);
+  const { clock, hear } = fleet;
+  const stopping = new AbortController();
+  const life = fleet.run(stopping.signal);
+  hear(false);
+  for (let minutes = 0; minutes < 10; minutes++) await clock.jump(minute);
+  hear(true);
+  for (let minutes = 0; minutes < 2; minutes++) await clock.jump(minute);
+  expect(life.looks()).toBe(0);
+  hear(false);
+  await clock.jump(minute);
+  hear(true);
+  for (let minutes = 0; minutes < 2; minutes++) await clock.jump(minute);
+  expect(life.looks()).toBe(0);
+  await clock.jump(minute);
+  await until('a look', () => life.looks() === 1);
+  stopping.abort();
+  await clock.jump(minute);
+  await life.ended;
+});
