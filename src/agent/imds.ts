@@ -52,7 +52,8 @@ export function openImds(settings: ImdsSettings): ImdsClient {
   const request = { agent, endpoint: settings.endpoint };
   const path = `/metadata/scheduledevents?api-version=${settings.apiVersion}`;
   // Approvals are rare: a connection of their own each time is never stale, and never in the way of a poll.
-  const approving = new http.Agent({ keepAlive: false, maxSockets: 1 });
+  const approving = new http.Agent({ keepAlive: false });
+  // One after the other, each with its own time-out from its own beginning.
   let before: Promise<unknown> = Promise.resolve();
   return {
     async poll(timeoutMs, signal) {

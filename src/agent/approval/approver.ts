@@ -1,5 +1,5 @@
 // Approves events as the rules say: decides each time anew, writes down what it will do, sends, and says what came of it.
-import { decideApproval } from '../../core/approval.ts';
+import { decideApproval, isTermination, placeOf } from '../../core/approval.ts';
 import { contentOf, type ScheduledEvent } from '../../core/document.ts';
 import { correlationOf } from '../../core/record.ts';
 import type { Sighting, Watch } from '../../core/watch.ts';
@@ -42,19 +42,33 @@ export function openApprover(runtime: ApproverRuntime): Reaction {
 }
 
 function act(watch: Watch, now: number, tools: Tools): void {
-  const { notes, sendings } = tools;
-  // Without knowing what was done before, nothing is done.
-  if (!notes.refresh()) return;
+  const { notes, sendings, observer } = tools;
+  const { vmName } = observer.current();
+  // Before the name is known the outbox may be that of another VM, whose disk was copied; and without knowing what
+  // was done before, nothing is done.
+  if (vmName === null || !notes.refresh()) return;
   const present = new Map(Object.entries(watch.sightings));
   for (const [key, note] of notes.all) if (!present.has(key)) leave(key, note, now, tools);
   for (const [key, sighting] of present) {
     // While its absence is in doubt the next document says what is to be done.
-    if (sendings.has(key) || sighting.absence !== undefined) continue;
+    if (sighting.absence !== undefined) continue;
     const note = notes.all.get(key);
-    // The run that decided it was ended in between: whether Azure was told is not known, so it is told again.
-    if (note !== undefined && isOwnSending(note)) sendings.begin(key, note);
-    else if (isOpen(sighting, note)) decide(key, sighting, watch, tools);
+    if (note !== undefined && isOwnSending(note)) goOn(key, note, sighting.event, { ...tools, vmName });
+    else if (!sendings.has(key) && isOpen(sighting, note)) decide(key, sighting, watch, tools);
   }
+}
+
+/** A run that was ended in between may have told Azure or not: it is told again, unless the event is another's now. */
+function goOn(
+  key: string,
+  note: SendingNote,
+  event: ScheduledEvent,
+  tools: Tools & { readonly vmName: string },
+) {
+  const place = placeOf(event.resources, tools.vmName);
+  const isOurs = place !== null && (place === 'alone' || !isTermination(event));
+  if (!isOurs) tools.sendings.gone(key, note);
+  else if (!tools.sendings.has(key)) tools.sendings.begin(key, note);
 }
 
 /** What a person sends by hand is the person's own care. */
