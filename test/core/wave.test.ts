@@ -186,6 +186,15 @@ describe('a wave', () => {
     });
   });
 
+  it('gets them also when another wave has begun since', () => {
+    const late = fleetFact({ kind: 'updated', after: 5, change: { durationSeconds: 9 } });
+    const waves = folded([...lifeOf(0), ...lifeOf(1, 200), late]);
+    expect(waves.map(({ events }) => Object.values(events).map(({ eventId }) => eventId.at(-1)))).toEqual([
+      ['1'],
+      ['0'],
+    ]);
+  });
+
   it('is not brought back by an announcement that comes after the start', () => {
     const [scheduled, started] = lifeOf(0);
     if (!scheduled || !started) throw new Error('a life has three facts');
@@ -337,13 +346,12 @@ describe('the record of a wave', () => {
   });
 
   it('weighs as much as its worst event that is not over', () => {
-    const facts = [
-      ...lifeOf(0),
-      fleetFact({ kind: 'scheduled', event: 1, after: 20, change: { durationSeconds: 60 } }),
-    ];
-    const weights = [3, 4].map(
-      (count) => waveRecord(onlyWave(folded(facts.slice(0, count))), 0, fleetSpeaker()).severitytext,
-    );
-    expect(weights).toEqual(['INFO', 'WARN']);
+    const long = { change: { durationSeconds: 60 } };
+    const facts = [...lifeOf(0, 0, long), ...lifeOf(1, 20).slice(0, 1), ...lifeOf(2, 21, long).slice(0, 1)];
+    const weights = facts.map((_, index) => {
+      const wave = onlyWave(folded(facts.slice(0, index + 1)));
+      return waveRecord(wave, 0, fleetSpeaker()).severitytext;
+    });
+    expect(weights).toEqual(['WARN', 'WARN', 'INFO', 'INFO', 'WARN']);
   });
 });

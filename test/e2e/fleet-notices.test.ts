@@ -29,7 +29,7 @@ const eventTypes = ['Freeze', 'Reboot', 'Redeploy', 'Terminate'];
 const groups = groupsOf(20, eventTypes);
 const facts = groups.length * 5 * 3;
 // How many notices have come when the consumer dies: the odd ones before they are answered.
-const killsAt = [3, 31, 62, 94, 125, 157, 190, 222];
+const killsAt = [3, 41, 82, 124, 165, 210];
 const patienceMs = 60_000;
 
 type Notified = Extract<JournalEntry, { readonly kind: 'notified' }>;
