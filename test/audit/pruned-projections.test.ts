@@ -95,6 +95,12 @@ describe('of a trail without any body', () => {
     ['DELETE FROM event_observer', 'event_observer'],
     ["INSERT INTO deed SELECT event_id, 'instance-1', what, at_ms, state FROM deed", 'deed'],
     ["INSERT INTO deed SELECT event_id, agent_id, 'impact', at_ms, state FROM deed", 'deed'],
+    [
+      // Whole in itself, but no impact record of that agent ever stood there.
+      `INSERT INTO deed SELECT event_id, agent_id, 'impact', 1,
+         '{"firstAt":1,"at":1,"sequence":1,"deed":{"family":"impact","kind":"none"}}' FROM deed`,
+      'deed',
+    ],
     ["UPDATE deed SET state = 'nothing that can be read'", 'deed'],
     ['UPDATE deed SET at_ms = at_ms + 1', 'deed'],
     ['UPDATE agent SET first_ms = first_ms - 1', 'agent'],

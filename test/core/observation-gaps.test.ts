@@ -28,6 +28,20 @@ describe('why a VM of the set did not see it', () => {
     ['nothing: all of them saw it', [], [...seen, ...liveMigration(0, 2)]],
     ['nothing: it was gone from the fleet a day before', [], [...seen, beat(2, -25 * hour)]],
     [
+      'nothing: it was last heard of more than a day before the end',
+      [],
+      [...seen, beat(2, -24 * hour + 5 * minute)],
+    ],
+    [
+      'not its source, when only a word long before says so',
+      ['web-2 unknown'],
+      [
+        ...seen,
+        beat(2, -3 * hour, failing),
+        saying({ kind: 'scheduled', vm: 2, event: freeze(1), after: -minute, sequence: 2 }),
+      ],
+    ],
+    [
       'silent, when nothing came since its heartbeat was due',
       ['web-2 silent'],
       [...seen, beat(2, -2 * hour)],

@@ -47,7 +47,10 @@ describe('tables that a consumer makes', () => {
       trails.map((trail, at) => trail.append(`ns/hub/${at}/e`, emptyStream, asHubEvents(liveMigration(at)))),
     );
     expect(results.map(({ status }) => status)).toEqual(['appended', 'appended', 'appended']);
-    expect(await rowsOf(database.url, 'SELECT number FROM seb.version')).toEqual([{ number: 1 }]);
+    expect(await rowsOf(database.url, 'SELECT number FROM seb.version')).toEqual([
+      { number: 1 },
+      { number: 2 },
+    ]);
     await Promise.all(trails.map((trail) => trail[Symbol.asyncDispose]()));
   });
 
@@ -55,14 +58,17 @@ describe('tables that a consumer makes', () => {
     await using database = await openDatabase();
     await (await openPostgresTrail(settingsFor(database.url)))[Symbol.asyncDispose]();
     const made = await tables(database.url);
-    expect(made).toHaveLength(12);
+    expect(made).toHaveLength(14);
     await using other = await openDatabase();
     runTrailScript(other.adminUrl);
     expect(await tables(other.adminUrl)).toEqual(made);
     // It may be run again, also over tables that a consumer made.
     runTrailScript(other.adminUrl);
     runTrailScript(database.adminUrl);
-    expect(await rowsOf(database.adminUrl, 'SELECT number FROM seb.version')).toEqual([{ number: 1 }]);
+    expect(await rowsOf(database.adminUrl, 'SELECT number FROM seb.version')).toEqual([
+      { number: 1 },
+      { number: 2 },
+    ]);
   });
 
   it('bind even the role that owns them', async () => {
@@ -190,7 +196,7 @@ describe('roles of their own', () => {
       `INSERT INTO seb.${name} SELECT * FROM seb.${name}`,
       `DELETE FROM seb.${name}`,
     ]);
-    expect(writes).toHaveLength(24);
+    expect(writes).toHaveLength(28);
     const states = (await refusals(url, [...changes, ...writes])) as [string, string][];
     // A column that counts by itself is refused before the right is asked for.
     expect(states.filter(([, state]) => state !== '42501' && state !== '428C9')).toEqual([]);
