@@ -14,7 +14,7 @@ import { codeBlocks, pageText } from './support/markdown.ts';
 const page = 'docs/impact.md';
 
 test('the record in docs/impact.md is what the code makes of a gap of 5.38 seconds', () => {
-  const [text = ''] = codeBlocks(page, 'json');
+  const [block] = codeBlocks(page, 'json');
   const place = { faultDomain: '1', temporaryDisk: '17-2' };
   const before = { at: Date.parse('2026-11-10T22:27:09.812Z'), monotonicMs: 0 };
   const after = { at: before.at + 5_380, monotonicMs: 5_380 };
@@ -22,7 +22,7 @@ test('the record in docs/impact.md is what the code makes of a gap of 5.38 secon
   const from = Date.parse('2026-11-10T22:24:58.310Z');
   const end = { at: Date.parse('2026-11-10T22:36:12.004Z'), place };
   const { event: _, ...shown } = impactOf(eventOf(freeze), { from, felt, place }, end);
-  expect(JSON.parse(text)).toEqual(shown);
+  expect(JSON.parse(block?.text ?? '')).toEqual(shown);
 });
 
 test('the limits in docs/impact.md are those of the code', () => {
