@@ -1,11 +1,13 @@
 // What an agent says that its VM felt of an event: through restarts, reboots and moves, and when nothing was felt.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { ImpactData } from '../../src/core/deed.ts';
 import type { Boot } from '../../src/core/impact.ts';
 import type { BridgeRecord } from '../../src/core/record.ts';
+import { outboxFile } from '../../src/delivery/outbox/outbox.ts';
 import { type ImdsEmulator, startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { scaleSetVms } from '../../src/emulators/imds/vm.ts';
 import { stuckClock } from '../support/clocks.ts';
@@ -37,6 +39,12 @@ const impactOf = async (agent: RunningAgent) => {
   return (await until('the impact', () => impactsOf(agent)[0])).data;
 };
 
+/** How many measurements are kept in the agent's outbox. */
+function notesIn(directory: string): number {
+  using database = new DatabaseSync(join(directory, outboxFile), { readOnly: true });
+  return database.prepare("SELECT key FROM meta WHERE key LIKE 'deed/impact/%'").all().length;
+}
+
 /** Waits until the agent has taken in some more answers to questions asked from now on. */
 async function afterPolls(imds: ImdsEmulator, count: number): Promise<void> {
   const before = imds.requests.length;
@@ -44,16 +52,18 @@ async function afterPolls(imds: ImdsEmulator, count: number): Promise<void> {
 }
 
 describe.concurrent('an event that names this VM', () => {
-  test('and that nobody felt gives one record, behind that of its end', async () => {
+  test('and that nobody felt gives one record, behind that of its end, and is forgotten', async () => {
     using directory = temporaryDirectory();
     await using imds = await startImdsEmulator();
     show(imds, scheduled(3_600_000));
     await using agent = startAgent(directory.path, imds.url);
     await said(agent, 'scheduled');
+    expect(notesIn(directory.path)).toBe(1);
     show(imds, started);
     await said(agent, 'started');
     show(imds);
     const impact = await impactOf(agent);
+    expect(notesIn(directory.path)).toBe(0);
     expect(impact).toMatchObject({ kind: 'none', advertisedSeconds: 9, pauses: [], reboot: null });
     expect(impact.measured?.lowerMs).toBe(0);
     const [completed, record] = agent.records().slice(-2);
