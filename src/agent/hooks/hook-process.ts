@@ -139,8 +139,9 @@ async function endGroup(child: ChildProcess, exited: Promise<Exit>): Promise<voi
     return;
   }
   // The program itself may be gone long before what it has started.
-  for (let waitedMs = 0; signalGroup(pid, waitedMs === 0 ? 'SIGTERM' : 0); waitedMs += lookMs) {
-    if (waitedMs >= graceMs) {
+  const patientUntil = performance.now() + graceMs;
+  for (let signal: NodeJS.Signals | 0 = 'SIGTERM'; signalGroup(pid, signal); signal = 0) {
+    if (performance.now() >= patientUntil) {
       signalGroup(pid, 'SIGKILL');
       break;
     }
