@@ -25,9 +25,7 @@ export const filterSettings = (defaults: RecordFilter) =>
         .array(z.string().min(1))
         .min(1)
         .exactOptional()
-        .describe(
-          'Only events of these types, such as `Reboot`, and what agents did and felt of them; any case.',
-        ),
+        .describe('Only events of these types, such as `Reboot`, and deeds about them; any case.'),
       transitions: z
         .array(z.enum(['scheduled', 'updated', 'started', 'completed', 'canceled']))
         .min(1)

@@ -39,7 +39,8 @@ export const reportedMissing = (missing: unknown): readonly string[] =>
 
 /** The items of a list of bounded length; none for what is no list. */
 export const itemsOf = (list: unknown): readonly unknown[] =>
-  Array.isArray(list) ? list.slice(0, listMax) : [];
+  // A copy that has no holes, whatever the list has.
+  Array.isArray(list) ? Array.from(list.slice(0, listMax)) : [];
 
 function vmOf(vm: unknown): readonly ReportedFleetVm[] {
   const name = wordsAt(vm, 'name');
