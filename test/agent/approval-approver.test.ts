@@ -6,6 +6,7 @@ import type { Consequence } from '../../src/agent/reaction.ts';
 import type { Preparation } from '../../src/agent/reactions.ts';
 import type { ApprovalAnswer } from '../../src/core/approval-attempt.ts';
 import type { ApprovalData } from '../../src/core/deed.ts';
+import { unknownObserver } from '../../src/core/observer.ts';
 import { emptyWatch, observe, type Watch } from '../../src/core/watch.ts';
 import { openJournal } from '../../src/delivery/journal.ts';
 import { silentMeters } from '../../src/delivery/meters.ts';
@@ -40,7 +41,12 @@ function world(approval: object = {}, answers: readonly ApprovalAnswer[] = []) {
   const { outbox, clock, log } = open;
   const posted: string[] = [];
   const said: ApprovalData[] = [];
-  const state = { preparation: 'none' as Preparation, isWritable: true, isReadable: true };
+  const state = {
+    preparation: 'none' as Preparation,
+    isWritable: true,
+    isReadable: true,
+    observer: sampleObserver,
+  };
   const meters = {
     ...silentMeters,
     records: (records: Parameters<typeof approvalsAmong>[0]) => void said.push(...approvalsAmong(records)),
@@ -71,7 +77,7 @@ function world(approval: object = {}, answers: readonly ApprovalAnswer[] = []) {
     },
     outbox: reading,
     journal,
-    observer: { current: () => sampleObserver },
+    observer: { current: () => state.observer },
     wake: openWake(),
     ...{ clock, log, dataSinks: ['hub', 'other'], signal: stopping.signal },
     approved: (_: string, { drafts, notes }: Consequence) => void journal.commit(null, drafts, notes),
@@ -125,6 +131,20 @@ it('sends nothing that is not written down', async () => {
   here.state.isWritable = true;
   await here.act(seen());
   expect(here.posted).toEqual([event.eventId]);
+});
+
+it('does not even go on with what was decided while the name of this VM is not known: the disk may be a copy', async () => {
+  await using here = world();
+  const actor = { kind: 'agent', name: 'WestNO_0' } as const;
+  const rule = { place: 1, action: 'afterHooks' } as const;
+  const note = { state: 'sending', at: 0, actor, rule, elected: 'alone', undelivered: [], event } as const;
+  here.journal.commit(null, [], noteOf(key, note));
+  here.state.observer = unknownObserver;
+  for (let poll = 0; poll < 5; poll += 1) await here.act(seen());
+  expect([here.posted, here.said]).toEqual([[], []]);
+  here.state.observer = sampleObserver;
+  await here.act(seen());
+  expect(here.said).toMatchObject([{ decision: 'approved', elected: 'alone' }]);
 });
 
 it('counts an outbox that cannot be read as nothing delivered, and names every data sink', async () => {
