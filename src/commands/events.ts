@@ -22,6 +22,7 @@ export const events = defineCommand({
       value: 'VM',
       description: 'Only events that name this VM: its name, VM id or resource id.',
     },
+    open: { type: 'boolean', description: 'Only events that nobody told the end of.' },
     limit: { type: 'string', value: 'N', description: 'At most this many, the latest; default 1000.' },
     ...outputOptions,
     ...zoneOptions,
@@ -29,11 +30,13 @@ export const events = defineCommand({
   examples: [
     { line: 'events --type freeze --since yesterday', shows: 'which VMs were frozen last night' },
     { line: 'events --vm web-7 --since 7d --utc', shows: 'what happened to one VM in a week' },
+    { line: 'events --open', shows: 'what is announced or under way now' },
     { line: 'events --trail ./trail.db -o jsonl', shows: 'everything, for a program' },
   ],
   notes: [
     'Times are given as now, today, yesterday, 2h or 7d (ago), 2026-11-10, "2026-11-10 22:27" or RFC 3339.',
     'A cell with ~ was inferred: Azure only removes an event, and never says how it ended.',
+    '"seb timeline EVENT_ID" tells the story of one of them.',
   ],
   async run(context) {
     const zone = chosenZone(context);
@@ -60,6 +63,7 @@ function queryOf(context: CommandContext, zone: string) {
     ...(since === undefined ? {} : { since: readMoment(since, 'since', zone, now) }),
     ...(until === undefined ? {} : { until: readMoment(until, 'until', zone, now) }),
     ...(vm === undefined ? {} : { vm }),
+    ...(context.options['open'] === true ? ({ open: true } as const) : {}),
   };
 }
 

@@ -76,7 +76,7 @@ test('JSON carries the names of the design and plain values', async () => {
   ]);
 });
 
-test('events are narrowed by time, VM and number', async () => {
+test('events are narrowed by time, VM, number and whether they are over', async () => {
   using directory = temporaryDirectory();
   const path = await someTrail(directory.path);
   const idsFor = async (...words: string[]) => {
@@ -89,6 +89,7 @@ test('events are narrowed by time, VM and number', async () => {
   expect(await idsFor('--until', '2026-11-10 22:30')).toEqual([migrated]);
   expect(await idsFor('--vm', 'WEB-1')).toEqual([migrated]);
   expect(await idsFor('--limit', '1')).toEqual([rebooted]);
+  expect(await idsFor('--open')).toEqual([rebooted]);
   expect(await idsFor('--since', 'yesterday', '--until', '2026-01-01')).toEqual([]);
 });
 
