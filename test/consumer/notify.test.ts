@@ -40,8 +40,15 @@ test('25 observers of one event make one notice of each fact, and the journal ha
   const life = migrationNow(1, 25);
   await sender.send(life);
   await inbox.received(3);
+  // Of a slow witness, and a fact behind them.
+  const [last] = migrationNow(2, 1);
+  await sender.send([
+    ...migrationNow(1, 26).filter(({ source }) => source.endsWith('25')),
+    ...(last ? [last] : []),
+  ]);
+  await inbox.received(4);
   await consumer.stop();
-  expect(idsIn(inbox)).toEqual([...new Set(life.map(({ id }) => id))]);
+  expect(idsIn(inbox)).toEqual([...new Set([...life, last].map((record) => record?.id))]);
   const receipts = await journalAt(path, 'notified');
   expect(receipts.map(({ sink, id, outcome }) => [sink, id, outcome])).toEqual(
     idsIn(inbox).map((id) => ['hook', id, 'delivered']),
@@ -117,7 +124,9 @@ test('what agents did goes on as they wrote it, once; what is no whole record st
   const [whole] = migrationNow(1, 1);
   const broken = { ...whole, id: 'broken', data: { event: { eventId: eventIdOf(1), resources: 7 } } };
   await sender.send([JSON.stringify(broken), 'no record']);
-  await sender.send([deed, deed]);
+  await sender.send([deed]);
+  await inbox.received(1);
+  await sender.send([deed]);
   await sender.send(migrationNow(1, 1));
   await inbox.received(4);
   await consumer.stop();
