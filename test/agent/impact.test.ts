@@ -10,7 +10,7 @@ import type { BridgeRecord } from '../../src/core/record.ts';
 import { outboxFile } from '../../src/delivery/outbox/outbox.ts';
 import { type ImdsEmulator, startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
 import { scaleSetVms } from '../../src/emulators/imds/vm.ts';
-import { stuckClock } from '../support/clocks.ts';
+import { steadyClock } from '../support/clocks.ts';
 import { freeze, freezeStarted, type WireEvent } from '../support/documents.ts';
 import { startNode } from '../support/process.ts';
 import { type RunningAgent, recordsIn, startAgent } from '../support/running-agent.ts';
@@ -56,7 +56,7 @@ describe.concurrent('an event that names this VM', () => {
     using directory = temporaryDirectory();
     await using imds = await startImdsEmulator();
     show(imds, scheduled(3_600_000));
-    await using agent = startAgent(directory.path, imds.url);
+    await using agent = startAgent(directory.path, imds.url, {}, { clock: steadyClock() });
     await said(agent, 'scheduled');
     expect(notesIn(directory.path)).toBe(1);
     show(imds, started);
@@ -79,7 +79,7 @@ describe.concurrent('an event that names this VM', () => {
   test('and that is called off gives none, unless something was felt', async () => {
     using directory = temporaryDirectory();
     await using imds = await startImdsEmulator();
-    const clock = stuckClock();
+    const clock = steadyClock();
     show(imds, scheduled(100_000));
     await using agent = startAgent(directory.path, imds.url, {}, { clock });
     await said(agent, 'scheduled');
@@ -132,7 +132,7 @@ describe.concurrent('a pause', () => {
   test('right before the document that shows the event begun is the event’s', async () => {
     using directory = temporaryDirectory();
     await using imds = await startImdsEmulator();
-    const clock = stuckClock();
+    const clock = steadyClock();
     show(imds, scheduled(3_600_000));
     await using agent = startAgent(directory.path, imds.url, {}, { clock });
     await said(agent, 'scheduled');
@@ -149,7 +149,7 @@ describe.concurrent('a pause', () => {
   test('long before the event began is not the event’s', async () => {
     using directory = temporaryDirectory();
     await using imds = await startImdsEmulator();
-    const clock = stuckClock();
+    const clock = steadyClock();
     show(imds, scheduled(3_600_000));
     await using agent = startAgent(directory.path, imds.url, {}, { clock });
     await said(agent, 'scheduled');
@@ -164,7 +164,7 @@ describe.concurrent('a pause', () => {
   test('that was felt is known to the next run', async () => {
     using directory = temporaryDirectory();
     await using imds = await startImdsEmulator();
-    const clock = stuckClock();
+    const clock = steadyClock();
     show(imds, started);
     {
       await using agent = startAgent(directory.path, imds.url, {}, { clock, boot: boot('one') });
@@ -181,18 +181,17 @@ describe.concurrent('a pause', () => {
   });
 });
 
-const laterClock = (ms: number): Clock => ({ ...systemClock, now: () => systemClock.now() + ms });
-
 describe.concurrent('an agent that was away', () => {
   test('for a moment says that nothing longer than that was felt', async () => {
     using directory = temporaryDirectory();
     await using imds = await startImdsEmulator();
+    const runtime = { boot: boot('one'), clock: steadyClock() };
     show(imds, started);
     {
-      await using agent = startAgent(directory.path, imds.url, {}, { boot: boot('one') });
+      await using agent = startAgent(directory.path, imds.url, {}, runtime);
       await said(agent, 'started');
     }
-    await using agent = startAgent(directory.path, imds.url, {}, { boot: boot('one') });
+    await using agent = startAgent(directory.path, imds.url, {}, runtime);
     show(imds);
     const { kind, measured } = await impactOf(agent);
     expect(kind).toBe('none');
@@ -204,11 +203,16 @@ describe.concurrent('an agent that was away', () => {
     await using imds = await startImdsEmulator();
     show(imds, started);
     {
-      await using agent = startAgent(directory.path, imds.url, {}, { boot: boot('one') });
+      await using agent = startAgent(
+        directory.path,
+        imds.url,
+        {},
+        { boot: boot('one'), clock: steadyClock() },
+      );
       await said(agent, 'started');
     }
     show(imds);
-    const runtime = { boot: boot('one'), clock: laterClock(60_000) };
+    const runtime = { boot: boot('one'), clock: steadyClock(60_000) };
     await using agent = startAgent(directory.path, imds.url, {}, runtime);
     expect(await impactOf(agent)).toMatchObject({
       kind: 'unknown',
@@ -225,11 +229,16 @@ describe.concurrent('a reboot', () => {
     await using imds = await startImdsEmulator();
     show(imds, started);
     const stoppedAt = await (async () => {
-      await using agent = startAgent(directory.path, imds.url, {}, { boot: boot('one') });
+      await using agent = startAgent(
+        directory.path,
+        imds.url,
+        {},
+        { boot: boot('one'), clock: steadyClock() },
+      );
       await said(agent, 'started');
       return Date.now();
     })();
-    const runtime = { boot: boot('two', stoppedAt + 100_000), clock: laterClock(120_000) };
+    const runtime = { boot: boot('two', stoppedAt + 100_000), clock: steadyClock(120_000) };
     await using agent = startAgent(directory.path, imds.url, {}, runtime);
     await afterPolls(imds, 1);
     show(imds);
@@ -258,7 +267,7 @@ describe.concurrent('a reboot', () => {
     const [vm = { name: '' }] = scaleSetVms(1);
     await using elsewhere = await startImdsEmulator({ vms: [{ ...vm, faultDomain: '2' }] });
     show(elsewhere, started);
-    const runtime = { boot: boot('another', diedAt + 100_000), clock: laterClock(120_000) };
+    const runtime = { boot: boot('another', diedAt + 100_000), clock: steadyClock(120_000) };
     // A folder on another disk tells nothing, wherever this test runs.
     const noDisk = { impact: { temporaryDisk: directory.path } };
     await using agent = startAgent(directory.path, elsewhere.url, noDisk, runtime);
@@ -278,10 +287,15 @@ describe.concurrent('a reboot', () => {
     await using imds = await startImdsEmulator();
     show(imds, scheduled(3_600_000));
     {
-      await using agent = startAgent(directory.path, imds.url, {}, { boot: boot('one') });
+      await using agent = startAgent(
+        directory.path,
+        imds.url,
+        {},
+        { boot: boot('one'), clock: steadyClock() },
+      );
       await said(agent, 'scheduled');
     }
-    await using agent = startAgent(directory.path, imds.url, {}, { boot: boot('two') });
+    await using agent = startAgent(directory.path, imds.url, {}, { boot: boot('two'), clock: steadyClock() });
     await afterPolls(imds, 4);
     show(imds, started);
     await said(agent, 'started');
@@ -294,11 +308,16 @@ describe.concurrent('a reboot', () => {
     await using imds = await startImdsEmulator();
     show(imds, scheduled(3_600_000));
     {
-      await using agent = startAgent(directory.path, imds.url, {}, { boot: boot('one') });
+      await using agent = startAgent(
+        directory.path,
+        imds.url,
+        {},
+        { boot: boot('one'), clock: steadyClock() },
+      );
       await said(agent, 'scheduled');
     }
     show(imds);
-    await using agent = startAgent(directory.path, imds.url, {}, { boot: boot('two') });
+    await using agent = startAgent(directory.path, imds.url, {}, { boot: boot('two'), clock: steadyClock() });
     expect(await impactOf(agent)).toMatchObject({ kind: 'reboot' });
     expect(agent.eventRecords().at(-1)?.data.reason).toBe('start-not-observed');
   });
@@ -310,7 +329,7 @@ describe.concurrent('no record', () => {
     await using imds = await startImdsEmulator();
     imds.inject({ kind: 'hang' }, { path: 'instance', forMs: 60_000 });
     show(imds, started);
-    await using agent = startAgent(directory.path, imds.url);
+    await using agent = startAgent(directory.path, imds.url, {}, { clock: steadyClock() });
     await said(agent, 'started');
     show(imds);
     await said(agent, 'completed');
@@ -323,7 +342,7 @@ describe.concurrent('no record', () => {
     await using imds = await startImdsEmulator();
     const others = { Resources: ['WestNO_1'] };
     show(imds, { ...started, ...others }, { ...started, EventId: 'B' });
-    await using agent = startAgent(directory.path, imds.url);
+    await using agent = startAgent(directory.path, imds.url, {}, { clock: steadyClock() });
     await until('both', () => transitionsOf(agent).length === 2);
     show(imds, { ...started, ...others }, { ...started, ...others, EventId: 'B' });
     await said(agent, 'updated');

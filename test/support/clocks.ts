@@ -35,6 +35,31 @@ export function stuckClock(): StuckClock {
   };
 }
 
+/** A clock by which nobody is ever late, however busy the machine is; the test sets it forward. */
+export interface SteadyClock extends Clock {
+  /** Lets ms pass that nobody sees. */
+  pass(ms: number): void;
+}
+
+/** @param aheadMs of the machine's own clock */
+export function steadyClock(aheadMs = 0): SteadyClock {
+  const beganAt = systemClock.now() + aheadMs;
+  let spentMs = 0;
+  return {
+    now: () => beganAt + spentMs,
+    monotonic: () => spentMs,
+    sleep: async (ms, signal) => {
+      const dueMs = spentMs + ms;
+      await systemClock.sleep(ms, signal);
+      // Long waits do not take the short ones along: by these, time would jump.
+      if (!signal.aborted && ms <= 1_000) spentMs = Math.max(spentMs, dueMs);
+    },
+    pass: (ms) => {
+      spentMs += ms;
+    },
+  };
+}
+
 /** A clock that stands still until the test lets time pass: whoever sleeps wakes up at his own moment. */
 export interface SteppedClock extends Clock {
   /** Lets ms pass, second by second; all that is due happens before it returns. */
