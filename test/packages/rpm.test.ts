@@ -50,7 +50,7 @@ describe('the package', () => {
     for (const { path, mode, kind } of meant)
       expect(found.get(`/${path}`)).toBe(`${types[kind] + mode} root:root /${path}`);
     // And its own folders of the library and the documentation.
-    expect(found.size).toBe(meant.length + 5);
+    expect(found.size).toBe(meant.length + 6);
   });
 
   it('ships no live configuration', () => {
