@@ -161,6 +161,23 @@ describe.concurrent('a pause', () => {
     expect(await impactOf(agent)).toMatchObject({ kind: 'none', pauses: [] });
   });
 
+  test('is felt at the latest by the document that shows the event gone', async () => {
+    using directory = temporaryDirectory();
+    await using imds = await startImdsEmulator();
+    const steady = steadyClock();
+    // The timer of the ticks never goes off.
+    const clock = {
+      ...steady,
+      sleep: (ms: number, signal: AbortSignal) => steady.sleep(ms === 250 ? 600_000 : ms, signal),
+    };
+    show(imds, started);
+    await using agent = startAgent(directory.path, imds.url, { imds: { pollInterval: '270ms' } }, { clock });
+    await said(agent, 'started');
+    steady.pass(5_000);
+    show(imds);
+    expect(await impactOf(agent)).toMatchObject({ kind: 'pause', pauses: [{ lowerMs: expect.any(Number) }] });
+  });
+
   test('that was felt is known to the next run', async () => {
     using directory = temporaryDirectory();
     await using imds = await startImdsEmulator();
