@@ -128,11 +128,19 @@ function noticeLine({ settledAt, at, sink, outcome, reason, attempts, facts }: N
   };
 }
 
-/** `2.2 s`, `35 s`, `4 min`: as exact as it helps. */
+// A unit, the next smaller one, and how many seconds each has.
+const minutes = ['min', 's', 60, 1] as const;
+const hours = ['h', 'min', 3_600, 60] as const;
+const days = ['d', 'h', 86_400, 3_600] as const;
+
+/** `2.2 s`, `35 s`, `14 min 45 s`, `3 h 20 min`, `6 d 23 h`: as exact as it helps. */
 export function spanText(ms: number): string {
   if (ms < 10_000) return `${Math.round(ms / 100) / 10} s`;
-  if (ms < 120_000) return `${Math.round(ms / 1_000)} s`;
-  return `${Math.round(ms / 60_000)} min`;
+  const seconds = Math.round(ms / 1_000);
+  if (seconds < 120) return `${seconds} s`;
+  const [unit, rest, size, part] = seconds < 3_600 ? minutes : seconds < 2 * 86_400 ? hours : days;
+  const parts = Math.floor((seconds % size) / part);
+  return `${Math.floor(seconds / size)} ${unit}${parts === 0 ? '' : ` ${parts} ${rest}`}`;
 }
 
 /** Bounds in words. */

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ScheduledEvent } from '../../src/core/document.ts';
 import type { Timeline } from '../../src/core/timeline.ts';
+import { spanText } from '../../src/core/timeline-story.ts';
 import { eventIdOf, freeze, liveMigration, type Saying, saying, synthesisAt } from '../support/synthetic.ts';
 import { approving, beating, feeling, hooking } from '../support/synthetic-deeds.ts';
 import { timelineAfter } from '../support/timelines.ts';
@@ -347,6 +348,17 @@ describe('its place among other events', () => {
     expect((await timelineAfter([...own, ...foreign])).faultDomainOverlap.value).toEqual([]);
   });
 });
+
+it.each([
+  [0, '0 s'],
+  [2_249, '2.2 s'],
+  [35_400, '35 s'],
+  [119_400, '119 s'],
+  [120_000, '2 min'],
+  [885_000, '14 min 45 s'],
+  [12_000_000, '3 h 20 min'],
+  [602_400_000, '6 d 23 h'],
+])('writes %i ms as %s', (ms, text) => expect(spanText(ms)).toBe(text));
 
 describe('its story', () => {
   const texts = ({ story }: Timeline) =>
