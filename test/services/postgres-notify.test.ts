@@ -58,8 +58,12 @@ test('a successor with a disk of its own goes on where the killed leader stood, 
   await one.until('notices are sent from here');
   await using two = start('two');
   await two.until('this one stands by');
-  const first = [...(await writer.write(1)), ...(await writer.write(2))];
+  const first = await writer.write(1);
   await until('receipts', () => receiptsFor(first));
+  await until('a position', async () => (await journal('notify-position')).length > 1);
+  // No other position for 30 s: that these were told stands in their receipts alone.
+  first.push(...(await writer.write(2)));
+  await until('more receipts', () => receiptsFor(first));
   one.child.kill('SIGKILL');
   await two.until('notices are sent from here');
   const second = await writer.write(3);
@@ -74,6 +78,15 @@ test('a successor with a disk of its own goes on where the killed leader stood, 
   const third = await writer.write(4);
   await until('receipts of the former', () => receiptsFor(third));
   expect(idsIn(inbox)).toEqual([...first, ...second, ...third]);
+  // Nobody is there to see these, and whoever comes has an empty disk.
+  former.child.kill('SIGKILL');
+  await former.ended();
+  const fourth = await writer.write(5);
+  await using another = start('three');
+  await until('receipts of a third one', () => receiptsFor(fourth));
+  expect(idsIn(inbox)).toEqual([...first, ...second, ...third, ...fourth]);
+  another.child.kill('SIGTERM');
+  expect(await another.ended()).toBe(0);
   const notifiers = (await journal('notify-position')).map(({ notifier }) => notifier);
-  expect(new Set(notifiers).size).toBe(2);
+  expect(new Set(notifiers).size).toBe(3);
 });
