@@ -47,9 +47,13 @@ test('polls keep their interval from start to start, and never overlap', async (
   await until('eight polls', () => polls(imds).length >= 8);
   const starts = polls(imds).map(({ at }) => at);
   const gaps = starts.slice(1).map((at, index) => at - (starts[index] ?? 0));
+  const slow = gaps.slice(0, 3);
   // The clocks that measure and that wait may differ by a millisecond or two.
-  expect(Math.min(...gaps)).toBeGreaterThanOrEqual(295);
-  expect(Math.min(...gaps.slice(0, 3))).toBeGreaterThanOrEqual(595);
+  expect(Math.min(...slow)).toBeGreaterThanOrEqual(595);
+  expect(Math.min(...slow)).toBeLessThan(850);
+  // A busy machine may deliver one request late, and the next one on time: only all together tell the pace.
+  const quickMs = (starts[7] ?? 0) - (starts[3] ?? 0);
+  expect(quickMs).toBeGreaterThanOrEqual(4 * 300 - 250);
 });
 
 test('the first answer may take longer than a later one is allowed to', async () => {
