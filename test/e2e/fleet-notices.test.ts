@@ -1,4 +1,4 @@
-// 500 agents in 20 groups, a rolling maintenance, and a consumer killed again and again: one notice for each fact.
+// Five hundred agents in 20 groups, a rolling maintenance, and a consumer killed again and again: one notice for each fact.
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -113,7 +113,13 @@ test('500 agents in 20 groups, rolled over by fault domains under a consumer tha
   const chats = eventTypes.map((type) => [type.toLowerCase(), { ...bot, filter: { types: [type] } }]);
   const places = { all: { type: 'webhook', url: inbox.url, allowHttp: true }, ...Object.fromEntries(chats) };
   const imds = { endpoint: 'http://127.0.0.1:9' };
-  const notify = { stateDir: join(directory.path, 'notify'), groupWait: '300ms', imds, sinks: places };
+  const notify = {
+    stateDir: join(directory.path, 'notify'),
+    groupWait: '300ms',
+    silenceInterval: '1h',
+    imds,
+    sinks: places,
+  };
   const signing = { keyFile: keyBeside(trail) };
   const settings = { hub: { connectionString, eventHubName }, trail: { path: trail }, signing, notify };
   writeFileSync(file, JSON.stringify({ ...settings, log: { level: 'warn' } }));

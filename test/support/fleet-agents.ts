@@ -1,4 +1,4 @@
-// 500 agents in one process: each sees the documents of its own VM, and publishes its records through the real SDK.
+// Five hundred agents in one process: each sees the documents of its own VM, and publishes its records through the real SDK.
 import { EventHubProducerClient } from '@azure/event-hubs';
 import { readDocument } from '../../src/core/document.ts';
 import { type Observer, unknownObserver } from '../../src/core/observer.ts';
