@@ -5,6 +5,7 @@ import { unreadableSecrets } from '../config/secret.ts';
 import { loadSinkKinds, type SinkSettings } from '../sinks/index.ts';
 import { openPassingMemory } from '../sinks/memory.ts';
 import { version } from '../version.ts';
+import { approvalChecks } from './approval-checks.ts';
 import { complaintOf } from './complaint.ts';
 import { hookChecks } from './hook-checks.ts';
 import { type Check, directoryCheck, statusChecks } from './reach.ts';
@@ -15,7 +16,7 @@ export function agentChecks(settings: AgentSettings): readonly Check[] {
     sinkCheck(name, sink, settings.imds.endpoint),
   );
   const own = [directoryCheck('stateDir', settings.stateDir), ...statusChecks(settings.status)];
-  return [...own, ...hookChecks(settings), imdsCheck(settings.imds), ...sinks];
+  return [...own, ...approvalChecks(settings), ...hookChecks(settings), imdsCheck(settings.imds), ...sinks];
 }
 
 const imdsCheck = (settings: AgentSettings['imds']): Check => ({

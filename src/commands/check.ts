@@ -23,7 +23,10 @@ export const check = defineCommand({
   summary: 'Validates a configuration file and reaches everything it names.',
   options: { ...fileOption('agent'), ...programOption, ...outputOptions },
   examples: [
-    { line: 'check -c agent.yaml', shows: 'one line for the file, its directory, IMDS and each sink' },
+    {
+      line: 'check -c agent.yaml',
+      shows: 'one line for the file, its directory, approval, each hook, IMDS and each sink',
+    },
     {
       line: 'check -c consumer.yaml -o json',
       shows: 'the file, the hub, the store, its key, its anchors and where notices go, as JSON',

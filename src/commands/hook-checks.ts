@@ -9,8 +9,8 @@ import {
   typeFolders,
 } from '../agent/hooks/hook-programs.ts';
 import type { AgentSettings } from '../agent/settings.ts';
-import { nearest } from '../config/nearest.ts';
 import type { CheckResult } from '../sinks/sink.ts';
+import { strangeWords } from './event-words.ts';
 import type { Check } from './reach.ts';
 
 type HookSettings = Pick<AgentSettings, 'hooks' | 'hooksDir'>;
@@ -25,9 +25,6 @@ export function hookChecks({ hooks, hooksDir }: HookSettings): readonly Check[] 
   return [...own, { name: 'hooksDir', run: async () => folderResult(hooksDir) }];
 }
 
-// As Microsoft documents them for Scheduled Events, api-version 2020-07-01.
-const documentedTypes = ['Freeze', 'Reboot', 'Redeploy', 'Preempt', 'Terminate'];
-
 function hookResult(program: string, types: readonly string[]): CheckResult {
   const fault = programFault(program);
   if (fault !== null) return { ok: false, detail: `${program} ${adviceOn[fault]}` };
@@ -36,22 +33,11 @@ function hookResult(program: string, types: readonly string[]): CheckResult {
 
 /** A type that Azure may yet invent is no fault, but a slip of the pen is. */
 function typesResult(subject: string, types: readonly string[]): CheckResult {
-  const strange = types.filter((type) => !isDocumented(type));
-  const slip = strange.flatMap((type) => {
-    const meant = nearest(
-      type.toLowerCase(),
-      documentedTypes.map((each) => each.toLowerCase()),
-    );
-    const spelled = documentedTypes.find((each) => each.toLowerCase() === meant);
-    return spelled === undefined ? [] : [`no event has the type ${type}: did you mean ${spelled}?`];
-  })[0];
-  if (slip !== undefined) return { ok: false, detail: `${subject}; ${slip}` };
-  const note = strange.length === 0 ? '' : `; no documented type of event: ${strange.join(', ')}`;
+  const { slip, undocumented } = strangeWords('type', types);
+  if (slip !== null) return { ok: false, detail: `${subject}; ${slip}` };
+  const note = undocumented.length === 0 ? '' : `; no documented type of event: ${undocumented.join(', ')}`;
   return { ok: true, detail: `${subject}${note}` };
 }
-
-const isDocumented = (type: string): boolean =>
-  documentedTypes.some((each) => each.toLowerCase() === type.toLowerCase());
 
 function folderResult(directory: string): CheckResult {
   const fault = folderFault(directory);
@@ -92,7 +78,7 @@ function folderFaults({ path }: HookFolderEntry): string[] {
 
 const adviceOn: Readonly<Record<ProgramFault, string>> = {
   missing: 'is not there',
-  'not-executable': 'cannot be run: make it a program with chmod 755',
+  'not-executable': 'cannot be run: a hook is a file that may be executed, as chmod 755 makes it',
   unreadable: 'cannot be read by this user',
   unsafe:
     'may be changed by others, or stands in a folder where they may: give it and its folder to root or the agent’s user, and take the right to write from all others with chmod go-w',

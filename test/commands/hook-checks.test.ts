@@ -30,7 +30,7 @@ it('says of the program of each hook whether it is there, may be run, and is saf
   expect(await resultsOf({ hooks })).toEqual([
     `hooks.0 (prepare) ok: ${good}`,
     expect.stringMatching(/^hooks\.1 \(recover\) failed: .*\/open may be changed by others.* chmod go-w$/),
-    expect.stringMatching(/^hooks\.2 \(recover\) failed: .*\/plain cannot be run: .* chmod 755$/),
+    expect.stringMatching(/^hooks\.2 \(recover\) failed: .*\/plain cannot be run: .* chmod 755 makes it$/),
     expect.stringMatching(/^hooks\.3 \(recover\) failed: .*\/nowhere is not there$/),
   ]);
 });
@@ -61,7 +61,7 @@ it('says what a folder of hooks has, and what in it would never run', async () =
   script('hooks.d/Reboot/prepare.sh', '');
   chmodSync(at('hooks.d/freeze/recover'), 0o644);
   expect(await resultsOf({ hooksDir })).toEqual([
-    `hooksDir failed: ${hooksDir}/Reboot/prepare.sh is never run: a hook is called prepare or recover; ${hooksDir}/freeze/recover cannot be run: make it a program with chmod 755`,
+    `hooksDir failed: ${hooksDir}/Reboot/prepare.sh is never run: a hook is called prepare or recover; ${hooksDir}/freeze/recover cannot be run: a hook is a file that may be executed, as chmod 755 makes it`,
   ]);
   chmodSync(hooksDir, 0o777);
   expect(await resultsOf({ hooksDir })).toEqual([expect.stringContaining('may be changed by others')]);
