@@ -54,9 +54,10 @@ function spell(name: string, { short, value, type }: CommandOption): string {
 function heading(title: string, rows: readonly (readonly [string, string])[]): string {
   const column = Math.min(30, Math.max(...rows.map(([term]) => term.length)) + 4);
   const lines = rows.map(([term, text]) => {
-    const lead = `  ${term}`.padEnd(column);
+    const lead = `  ${term}`;
     const body = wrap(text, column).trimStart();
-    return lead.length > column ? `${lead}\n${' '.repeat(column)}${body}` : `${lead}${body}`;
+    const fits = lead.length + 2 <= column;
+    return fits ? `${lead.padEnd(column)}${body}` : `${lead}\n${' '.repeat(column)}${body}`;
   });
   return `${title}:\n${lines.join('\n')}`;
 }

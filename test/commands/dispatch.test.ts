@@ -95,6 +95,20 @@ it.each([[['outbox', 'list', '--help']], [['outbox', 'list', '-h']], [['help', '
   },
 );
 
+it('keeps every name of a setting apart from what is said of it, however long the name', async () => {
+  const settings = Array.from(
+    { length: 40 },
+    (_, length) => ['n'.repeat(length + 1), 'What it is.'] as const,
+  );
+  const run = await runCommandLine(
+    ['agent', '--help'],
+    [command('agent', { settings: async () => settings })],
+  );
+  const said = run.stdout.slice(run.stdout.indexOf('Settings of the file:'));
+  expect(said.match(/\sWhat it is\./g)).toHaveLength(settings.length);
+  expect(said).not.toMatch(/nWhat/);
+});
+
 it.each([
   [['agnet'], 'did you mean "seb agent"?'],
   [['outbxo', 'list'], 'did you mean "seb outbox list"?'],
