@@ -58,15 +58,21 @@ const nothingIn = (incarnation: string | null): string =>
   `nothing is announced${incarnation === null ? '' : ` (incarnation ${incarnation})`}`;
 
 const columns: readonly Column<Standing>[] = [
-  { name: 'eventId', value: ({ event }) => event.eventId },
-  { name: 'eventType', value: ({ event }) => event.eventType },
-  { name: 'eventStatus', value: ({ event }) => event.eventStatus },
-  { name: 'eventSource', value: ({ event }) => event.eventSource },
+  { name: 'eventId', heading: 'EVENT', value: ({ event }) => event.eventId },
+  { name: 'eventType', heading: 'TYPE', value: ({ event }) => event.eventType },
+  { name: 'eventStatus', heading: 'STATUS', value: ({ event }) => event.eventStatus },
+  { name: 'eventSource', heading: 'SOURCE', value: ({ event }) => event.eventSource },
   // When it starts by itself, unless it is approved before.
   { name: 'notBefore', value: ({ event }) => event.notBefore },
-  { name: 'durationSeconds', value: ({ event }) => event.durationSeconds, align: 'right' },
+  {
+    name: 'durationSeconds',
+    heading: 'SECONDS',
+    value: ({ event }) => event.durationSeconds,
+    align: 'right',
+  },
   { name: 'resources', value: ({ event }) => event.resources, elastic: true },
   { name: 'description', value: ({ event }) => event.description, elastic: true },
-  { name: 'approver', value: ({ approver }) => approver, elastic: true },
-  { name: 'approval', value: ({ approval }) => approval, elastic: true },
+  // Whoever is about to approve reads these: a narrow terminal may wrap them, but nothing may cut them short.
+  { name: 'approver', value: ({ approver }) => approver },
+  { name: 'approval', value: ({ approval }) => approval },
 ];

@@ -10,7 +10,7 @@ export function whoMayApprove(event: ScheduledEvent, vmName: string | null): str
   if (vmName === null) return 'not known: the name of this VM is missing';
   if (place === null) return 'not this VM';
   if (place === 'alone') return 'this VM';
-  if (isTermination(event)) return 'each VM its own';
+  if (isTermination(event)) return 'each VM only its own deletion';
   const first = plainText(event.resources[0]?.replace(/^_/, '') ?? '');
   if (place === 'first') return 'the first VM named: this one';
   return place === 'second'

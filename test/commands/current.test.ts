@@ -88,7 +88,7 @@ it.each<[string, object, object, string, string]>([
     'it deletes others',
     { ...two, EventType: 'Terminate' },
     approving(),
-    'each VM its own',
+    'each VM only its own deletion',
     'refused: it deletes other VMs as well (rule 1)',
   ],
   [
