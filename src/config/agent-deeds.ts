@@ -23,7 +23,7 @@ const match = z
       .enum(['own', 'shared', 'any'])
       .exactOptional()
       .describe(
-        '`own`: only events that name this VM alone. `shared`: only events that name others as well. `any`: both, as without it; but `action: afterHooks` then refuses events that name others, because nobody here knows how the hooks of other VMs go.',
+        '`own`: only events that name this VM alone. `shared`: only events that name others as well. `any`: both. Without it both fit, too, but `action: afterHooks` refuses events that name others, because nobody here knows how the hooks of other VMs go.',
       ),
     affected: z
       .boolean()
