@@ -88,7 +88,7 @@ function endOpenHooks(key: string, entry: HookEntry, { write, observer, clock, l
   );
   if (open.length === 0) return;
   for (const [, { phase, hook }] of open) {
-    log.error({ event: entry.event.eventId, phase, hook }, 'the agent was ended while a hook ran');
+    log.error({ eventId: entry.event.eventId, phase, hook }, 'the agent was ended while a hook ran');
   }
   const ended = open.reduce((before, [id, state]) => withState(before, id, state), entry);
   const drafts = open.map(([, state]) => hookDraft({ entry, state }, clock.now(), observer));

@@ -108,5 +108,5 @@ const notRun =
 const stateOf = ({ phase, command: [hook] }: Hook) => ({ phase, hook });
 
 const fieldsOf = ({ event }: HookEntry, { phase, command: [hook] }: Hook): object => ({
-  ...{ event: event.eventId, phase, hook },
+  ...{ eventId: event.eventId, phase, hook },
 });
