@@ -1,9 +1,13 @@
 // Who goes first at a sink: urgent records, pauses, and phases of an event that a newer one overtook.
 import { expect, test } from 'vitest';
 import { chatPolicy } from '../../src/core/delivery.ts';
+import type { Speaker } from '../../src/core/fleet-fact.ts';
+import { silenceRecord, waveRecord } from '../../src/core/fleet-record.ts';
+import type { BridgeRecord } from '../../src/core/record.ts';
 import { discardDeliveries, openOutboxForCare, retryDeliveries } from '../../src/delivery/outbox/care.ts';
 import type { Draft } from '../../src/delivery/outbox/draft.ts';
 import { approvalOf, hookOf } from '../support/deed-records.ts';
+import { fleetFact, fleetVm, folded, onlyWave, rollingFacts } from '../support/fleet-facts.ts';
 import { announceEach, busy, openTestLane, revoked, throttled, written } from '../support/lanes.ts';
 import { sampleObserver } from '../support/records.ts';
 import { delivered } from '../support/scripted-sink.ts';
@@ -116,6 +120,28 @@ test('a deed overtakes no phase of its event, and no phase and no other deed ove
   announceEach(lane.outbox, ['A']);
   await lane.run();
   expect(lane.sink.attempts).toEqual([[1], [2], [3], [4], [5], [6]]);
+});
+
+test('a chat skips a record of a wave that a newer one of it overtook, and no word of anybody’s silence', async () => {
+  using directory = temporaryDirectory();
+  using lane = openTestLane(directory.path, { policy: chatPolicy });
+  const facts = rollingFacts();
+  const say = (make: (speaker: Speaker) => BridgeRecord): void => {
+    const draft: Draft = {
+      ...{ factId: null, urgent: false },
+      make: (agent) => make({ source: 'urn:uuid:0', agent: { version: '0', ...agent } }),
+    };
+    lane.outbox.commit(null, [draft]);
+  };
+  const vms = [{ name: 'web-1', vmId: null, since: null, expectedBy: null }];
+  const other = fleetFact({ kind: 'scheduled', vms: [fleetVm(1, { vmScaleSet: 'db' })] });
+  say((speaker) => waveRecord(onlyWave(folded(facts.slice(0, 1))), 0, speaker));
+  say((speaker) => silenceRecord({ state: 'silent', vms }, 1, speaker));
+  say((speaker) => waveRecord(onlyWave(folded([other])), 2, speaker));
+  say((speaker) => waveRecord(onlyWave(folded(facts)), 3, speaker));
+  say((speaker) => silenceRecord({ state: 'silent', vms }, 4, speaker));
+  await lane.run();
+  expect(lane.sink.attempts).toEqual([[2], [3], [4], [5]]);
 });
 
 test('a chat does not go back to a phase once a newer one was said, unless a person asks for it', async () => {
