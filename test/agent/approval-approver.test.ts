@@ -147,6 +147,20 @@ it('does not even go on with what was decided while the name of this VM is not k
   expect(here.said).toMatchObject([{ decision: 'approved', elected: 'alone' }]);
 });
 
+it('does not go on with what an earlier run decided where the rules say otherwise now', async () => {
+  await using here = world({ rules: [{ action: 'never' }] });
+  const actor = { kind: 'agent', name: 'WestNO_0' } as const;
+  const rule = { place: 1, action: 'approve' } as const;
+  const note = { state: 'sending', at: 0, actor, rule, elected: 'alone', undelivered: [], event } as const;
+  here.journal.commit(null, [], noteOf(key, note));
+  for (let poll = 0; poll < 5; poll += 1) await here.act(seen());
+  expect(here.posted).toEqual([]);
+  expect(here.said.map(({ decision, reason }) => [decision, reason])).toEqual([
+    ['failed', 'gone'],
+    ['refused', 'never'],
+  ]);
+});
+
 it('counts an outbox that cannot be read as nothing delivered, and names every data sink', async () => {
   await using here = world({ deliveryTimeout: '10s' });
   here.state.isReadable = false;

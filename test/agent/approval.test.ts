@@ -168,6 +168,7 @@ test.each<[string, readonly object[], string]>([
     [{ EventType: 'Terminate', Resources: ['WestNO_0', 'WestNO_1'] }],
     'updated',
   ],
+  ['fits no rule any more', [{ EventSource: 'Platform' }], 'updated'],
 ])(
   'an event that %s while its approval is tried again ends the trying, and says so',
   async (_, events, change) => {

@@ -1,5 +1,5 @@
 // Approves events as the rules say: decides each time anew, writes down what it will do, sends, and says what came of it.
-import { decideApproval, isTermination, placeOf } from '../../core/approval.ts';
+import { decideApproval } from '../../core/approval.ts';
 import { contentOf, type ScheduledEvent } from '../../core/document.ts';
 import { correlationOf } from '../../core/record.ts';
 import type { Sighting, Watch } from '../../core/watch.ts';
@@ -53,22 +53,31 @@ function act(watch: Watch, now: number, tools: Tools): void {
     // While its absence is in doubt the next document says what is to be done.
     if (sighting.absence !== undefined) continue;
     const note = notes.all.get(key);
-    if (note !== undefined && isOwnSending(note)) goOn(key, note, sighting.event, { ...tools, vmName });
+    if (note !== undefined && isOwnSending(note)) goOn(key, note, sighting, { ...tools, vmName });
     else if (!sendings.has(key) && isOpen(sighting, note)) decide(key, sighting, watch, tools);
   }
 }
 
-/** A run that was ended in between may have told Azure or not: it is told again, unless the event is another's now. */
+/**
+ * A run that was ended in between may have told Azure or not: it is told again, as long as that is still this VM's to
+ * say and its rules still do. The event may have changed since, and so may the rules.
+ */
 function goOn(
   key: string,
   note: SendingNote,
-  event: ScheduledEvent,
+  { event, firstSeenAt }: Sighting,
   tools: Tools & { readonly vmName: string },
-) {
-  const place = placeOf(event.resources, tools.vmName);
-  const isOurs = place !== null && (place === 'alone' || !isTermination(event));
-  if (!isOurs) tools.sendings.gone(key, note);
-  else if (!tools.sendings.has(key)) tools.sendings.begin(key, note);
+): void {
+  const { settings, clock, sendings, vmName } = tools;
+  const subject = {
+    // An event that has begun may have done so by this very approval, whose answer is still to come.
+    event: { ...event, eventStatus: 'Scheduled', notBefore: null },
+    ...{ notBefore: null, firstSeenAt, vmName, approved: false, undelivered: [] },
+    preparation: 'none',
+  } as const;
+  const { status } = decideApproval(subject, settings.approval, clock.now());
+  if (status === 'refused' || status === 'nothing') sendings.gone(key, note);
+  else if (!sendings.has(key)) sendings.begin(key, note);
 }
 
 /** What a person sends by hand is the person's own care. */
