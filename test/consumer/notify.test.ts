@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { FleetEventData } from '../../src/core/fleet-record.ts';
 import { encodeRecord } from '../../src/core/record.ts';
 import { startEventHubsEmulator } from '../../src/emulators/eventhubs/emulator.ts';
 import { openInbox } from '../support/inbox.ts';
@@ -17,7 +18,7 @@ import {
   sayingNow,
 } from '../support/noticing.ts';
 import { entriesIn, openSender, startConsumer } from '../support/running-consumer.ts';
-import { eventIdOf, freeze } from '../support/synthetic.ts';
+import { eventIdOf, freeze, vmIdOf } from '../support/synthetic.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 import { until } from '../support/until.ts';
 
@@ -107,6 +108,27 @@ test('a chat hears in one message of what belongs together, and data sinks of ea
   for (const name of ['web-1', 'web-2', 'web-3', 'web-4']) {
     expect(chat.requests[0]?.body.toString()).toContain(name);
   }
+});
+
+test('the end of an event names every VM of it, and who should have told of it and did not', async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, 'trail.db');
+  await using hub = await smallHub();
+  await using sender = openSender(hub);
+  await using inbox = await openInbox();
+  const sinks = { hook: hookTo(inbox) };
+  const notify = await notifySettings({ stateDir: join(directory.path, 'notify'), sinks });
+  await using consumer = startConsumer(path, hub, { notify });
+  await noticesFrom(consumer);
+  await sender.send(migrationNow(1, 1));
+  await inbox.received(3);
+  await consumer.stop();
+  const fleets = recordsIn(inbox).map(({ data }) => (data as FleetEventData).fleet);
+  expect(fleets.map(({ missing }) => missing)).toEqual([[], [], [{ name: 'web-1', reason: 'no-agent' }]]);
+  expect(fleets[2]?.vms.map(({ name, vmId }) => [name, vmId])).toEqual([
+    ['web-0', vmIdOf(0)],
+    ['web-1', null],
+  ]);
 });
 
 test('what agents did goes on as they wrote it, once; what is no whole record stops nobody', async () => {
