@@ -129,7 +129,11 @@ export const approvalRecord = (
   data: Told<ApprovalData>,
   stamp: Stamp,
 ): BridgeRecord<ApprovalData> =>
-  deedRecord('approval', { at, severity: data.decision === 'approved' ? 'INFO' : 'WARN' }, data, stamp);
+  deedRecord('approval', { at, severity: isAsWanted(data) ? 'INFO' : 'WARN' }, data, stamp);
+
+/** Whether an approval went as the rules want it: given, or withheld by them. */
+export const isAsWanted = ({ decision, reason }: Pick<ApprovalData, 'decision' | 'reason'>): boolean =>
+  decision === 'approved' || (decision === 'refused' && (reason === 'no-rule' || reason === 'never'));
 
 const fine: readonly HookOutcome[] = ['started', 'succeeded'];
 
