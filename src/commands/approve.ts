@@ -1,8 +1,9 @@
 // `seb approve`: a person tells Azure to go ahead with an event, from a VM that it names.
 import { openImds } from '../agent/imds.ts';
+import { contentOf, eventKey } from '../core/document.ts';
 import { describeApproval, isAgreed, isConversation } from './approve/question.ts';
-import { approveByHand } from './approve/send.ts';
-import { findSubject } from './approve/subject.ts';
+import { approveByHand, type HandRuntime } from './approve/send.ts';
+import { type FoundSubject, findSubject } from './approve/subject.ts';
 import { defineCommand, UsageError } from './command.ts';
 import { exitCodes } from './dispatch.ts';
 import { chosenZone, zoneOptions } from './moment.ts';
@@ -48,17 +49,24 @@ export const approve = defineCommand({
     const settings = await loadAgentSettings(context);
     return withOutbox(context, async (database) => {
       using imds = openImds(settings.imds);
-      const subject = await findSubject(wanted, { imds, settings, database, signal: context.signal });
-      if ('complaint' in subject) {
-        context.stderr.write(`seb: ${subject.complaint}\n`);
-        return context.signal.aborted ? exitCodes.interrupted : exitCodes.failed;
-      }
-      context.stderr.write(describeApproval(subject, zone, Date.now()));
-      if (context.options['yes'] !== true && !(await isAgreed(context))) {
-        context.stderr.write('seb: nothing was approved\n');
-        return context.signal.aborted ? exitCodes.interrupted : exitCodes.failed;
-      }
-      return await approveByHand(subject, { context, imds, settings, database });
+      const agreed = await agreedSubject(wanted, zone, { context, imds, settings, database });
+      if (!('complaint' in agreed)) return approveByHand(agreed, { context, imds, settings, database });
+      context.stderr.write(`seb: ${agreed.complaint}\n`);
+      return context.signal.aborted ? exitCodes.interrupted : exitCodes.failed;
     });
   },
 });
+
+/** Shows the event, asks, and looks again: between question and answer it may have become another one. */
+async function agreedSubject(wanted: string, zone: string, runtime: HandRuntime): Promise<FoundSubject> {
+  const { context } = runtime;
+  const { stderr, signal, options } = context;
+  const shown = await findSubject(wanted, { ...runtime, signal });
+  if ('complaint' in shown) return shown;
+  stderr.write(describeApproval(shown, zone, Date.now()));
+  if (options['yes'] === true) return shown;
+  if (!(await isAgreed(context))) return { complaint: 'nothing was approved' };
+  const now = await findSubject(eventKey(shown.event.eventId), { ...runtime, signal });
+  if ('complaint' in now || contentOf(now.event) === contentOf(shown.event)) return now;
+  return { complaint: 'the event has changed since it was shown: nothing was approved; look at it again' };
+}

@@ -8,7 +8,7 @@ import { notesBeside } from '../../src/delivery/outbox/beside.ts';
 import { openOutboxForCare } from '../../src/delivery/outbox/care.ts';
 import { putMeta } from '../../src/delivery/outbox/rows.ts';
 import { startImdsEmulator } from '../../src/emulators/imds/emulator.ts';
-import { approvalsAmong, documentWith, eventId } from '../support/approvals.ts';
+import { approvalsAmong, approving, documentWith, eventId } from '../support/approvals.ts';
 import { runCommandLine } from '../support/command-line.ts';
 import { openOutbox } from '../support/outboxes.ts';
 import { startAgent } from '../support/running-agent.ts';
@@ -235,6 +235,32 @@ test('a refusal by the metadata service ends it with 1, and is told in a record 
   expect(approvalsAmong(agent.records())).toMatchObject([
     { decision: 'failed', reason: 'refused-by-imds', actor: { kind: 'person' }, answer: { status: 403 } },
   ]);
+});
+
+test('what a person could not approve the agent decides by its rules all the same', async () => {
+  await using here = await vm();
+  here.imds.inject({ kind: 'status', status: 403 }, { path: 'approval' });
+  expect((await here.seb([key, '--yes'])).exitCode).toBe(1);
+  await using agent = startAgent(here.path, here.imds.url, approving());
+  await until('both records', () => approvalsAmong(agent.records()).length === 2);
+  expect(approvalsAmong(agent.records())).toMatchObject([
+    { decision: 'failed', actor: { kind: 'person' } },
+    { decision: 'approved', actor: { kind: 'agent' } },
+  ]);
+});
+
+test.each<[string, object]>([
+  ['names more VMs by now', { Resources: ['WestNO_0', 'WestNO_1'] }],
+  ['has begun by now', { EventStatus: 'Started', NotBefore: '' }],
+])('a yes is not for an event that %s', async (_, change) => {
+  await using here = await vm();
+  const { context, stdout, stderr } = terminal(here.file, '');
+  const stdin = Object.assign(new PassThrough(), { isTTY: true });
+  const run = approve.run({ ...context, stdin });
+  await until('the question', () => stderr.text.endsWith('[y/N] '));
+  here.imds.show(documentWith(change));
+  stdin.end('y\n');
+  expect([await run, stdout.text, here.posts(), here.note()]).toEqual([1, '', [], null]);
 });
 
 test('without an outbox, or with that of another VM, nothing is approved', async () => {

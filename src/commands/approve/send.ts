@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import type { DatabaseSync } from 'node:sqlite';
 import { approvalDraft } from '../../agent/approval/draft.ts';
-import { type ApprovalNote, approvalNotes, noteAfter, noteOf } from '../../agent/approval/notes.ts';
+import { type ApprovalNote, approvalNotes, noteOf } from '../../agent/approval/notes.ts';
 import { outcomeOf, type Sent, sendApproval } from '../../agent/approval/send.ts';
 import type { ImdsClient } from '../../agent/imds.ts';
 import type { AgentSettings } from '../../agent/settings.ts';
@@ -69,8 +69,7 @@ function writeOutcome(
   runtime: HandRuntime,
 ): boolean {
   const at = systemClock.now();
-  const end = told.decision === 'approved' ? 'accepted' : 'too-late';
-  const notes = noteOf(eventKey(event.eventId), noteAfter(end, event, at));
+  const notes = noteOf(eventKey(event.eventId), noteAfterwards(told.decision === 'approved', at));
   try {
     writeDown([approvalDraft(at, told, () => observer)], notes, runtime);
     return true;
@@ -81,6 +80,10 @@ function writeOutcome(
     return false;
   }
 }
+
+/** No event has this content: the rules of the agent, which may be allowed more, decide as if nobody had tried. */
+const noteAfterwards = (isApproved: boolean, at: number): ApprovalNote =>
+  isApproved ? { state: 'approved', at } : { state: 'failed', at, content: '' };
 
 function tell({ end, answer }: Sent, eventId: string, { stdout, stderr }: CommandContext): number {
   if (end === 'accepted') {

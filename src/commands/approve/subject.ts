@@ -27,13 +27,14 @@ export interface SubjectRuntime {
   readonly signal: AbortSignal;
 }
 
-type Found = HandSubject | { readonly complaint: string };
+/** The event, or why there is none to approve. */
+export type FoundSubject = HandSubject | { readonly complaint: string };
 
 // It answers at once, or the name of this VM is not to be had.
 const observerTimeoutMs = 10_000;
 
 /** @param wanted the EventId or its beginning, in lower case */
-export async function findSubject(wanted: string, runtime: SubjectRuntime): Promise<Found> {
+export async function findSubject(wanted: string, runtime: SubjectRuntime): Promise<FoundSubject> {
   const { imds, settings, database, signal } = runtime;
   const poll = await imds.poll(settings.imds.firstTimeout, signal);
   if (poll.status !== 'document') return { complaint: `${settings.imds.endpoint} ${complaintOf(poll)}` };
