@@ -31,6 +31,7 @@ test(`a notifier that is killed ${kills} times tells every fact, repeats at most
   const start = (): RunningProcess => startNode([child, given]);
   // The first run only finds where it begins.
   let running = start();
+  await using _last = { [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
   await until('a beginning', async () => (await journalAt(path, 'notify-position')).length > 0);
   const expected: string[] = [];
   for (let kill = 1; kill <= kills; kill++) {

@@ -12,6 +12,11 @@ const { trail: place, notify } = JSON.parse(given);
 const trailSettings = trailSchema.parse(place);
 const stopping = new AbortController();
 process.on('SIGTERM', () => stopping.abort());
+// A test that failed before it could end this process must not leave it behind.
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) process.exit(1);
+}, 500).unref();
 await using trail = await openTrail(trailSettings);
 const notifier = openNotifier({
   settings: await notifySettings(notify),
