@@ -24,6 +24,8 @@ export interface HookEntry {
   readonly event: ScheduledEvent;
   /** `unseen`: it is over, and nobody here saw how it ended. */
   readonly ending: 'completed' | 'canceled' | 'unseen' | null;
+  /** When that was noticed, epoch ms. */
+  readonly endedAt?: number;
   /** By the id of the hook. */
   readonly hooks: Readonly<Record<string, HookState>>;
   /** When the last recover had ended, epoch ms; null before. */
@@ -64,7 +66,7 @@ export function withEvent(entry: HookEntry, event: ScheduledEvent): HookEntry {
  */
 export function foreseen(
   entry: HookEntry | undefined,
-  { kind, event, sighting }: Observation,
+  { kind, event, sighting, at }: Observation,
   wanted: boolean,
 ): HookEntry | undefined {
   const seen = eventOf({ event, notBefore: sighting.notBefore });
@@ -73,16 +75,19 @@ export function foreseen(
   }
   if (entry?.ending) return undefined;
   if (entry === undefined && !wanted) return undefined;
-  return { ...withEvent(entry ?? freshEntry(seen), seen), ending: kind };
+  return { ...withEvent(entry ?? freshEntry(seen), seen), ending: kind, endedAt: at };
 }
 
 /**
  * Mends what was not foreseen, because the hooks were not there then or the memory of the watch was lost.
  * @param sighting what the watch remembers; undefined when the event is gone
+ * @param now epoch ms
  * @returns the entry itself when nothing is to be mended
  */
-export function reconciled(entry: HookEntry, sighting: Sighting | undefined): HookEntry {
-  if (sighting === undefined) return entry.ending === null ? { ...entry, ending: 'unseen' } : entry;
+export function reconciled(entry: HookEntry, sighting: Sighting | undefined, now: number): HookEntry {
+  if (sighting === undefined) {
+    return entry.ending === null ? { ...entry, ending: 'unseen', endedAt: now } : entry;
+  }
   const isBack = entry.ending !== null && endingOf(sighting.event) === null && sighting.absence === undefined;
   return isBack ? freshEntry(eventOf(sighting), entry) : entry;
 }

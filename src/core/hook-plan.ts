@@ -129,11 +129,19 @@ export function nextStep(moment: HookMoment): HookStep | null {
 function stepOf(phase: HookPhase, notBefore: string | null, moment: HookMoment): HookStep | null {
   const hook = hooksFor(phase, moment).find(({ id }) => isOpen(stateOf(moment.entry, id)?.outcome));
   if (hook === undefined) return null;
-  if (hook.refusal !== null) return { do: 'refuse', hook, reason: hook.refusal };
   const timeoutMs = timeoutOf(hook, notBefore, moment.now);
+  if (hook.refusal === 'missing' && timeoutMs !== null && isPatient(phase, moment)) return null;
+  if (hook.refusal !== null) return { do: 'refuse', hook, reason: hook.refusal };
   if (timeoutMs === null) return { do: 'refuse', hook, reason: 'no-time-left' };
   return { do: 'start', hook, timeoutMs };
 }
+
+// A folder of hooks may be mounted late, or be replaced right now.
+const folderPatienceMs = 600_000;
+
+/** Whether there is time to wait for a folder that is not there: to prepare, as long as there is time to run. */
+const isPatient = (phase: HookPhase, { entry, now }: HookMoment): boolean =>
+  phase === 'prepare' || Math.abs(now - (entry.endedAt ?? 0)) < folderPatienceMs;
 
 const isOpen = (outcome: HookOutcome | 'due' | undefined): boolean =>
   outcome === undefined || outcome === 'due';
@@ -149,6 +157,7 @@ export function hooksFor(phase: HookPhase, { entry, hooks, observer }: Circumsta
 export function isDone(moment: HookMoment): boolean {
   const { entry, hooks, observer } = moment;
   if (entry.ending === null || nextStep(moment) !== null) return false;
+  if (hooksFor('recover', moment).some(({ id }) => isOpen(stateOf(entry, id)?.outcome))) return false;
   return !hooks.some((hook) => hook.phase === 'recover' && fits(hook, entry.event, observer) === null);
 }
 
@@ -173,7 +182,9 @@ export function preparation(moment: HookMoment): 'none' | 'pending' | 'succeeded
 export function preparedOf({ hooks }: HookEntry): 'yes' | 'no' | 'failed' {
   const outcomes = Object.values(hooks)
     .filter(({ phase }) => phase === 'prepare')
-    .map(({ outcome }) => outcome);
-  if (outcomes.every((outcome) => outcome === 'not-started' || outcome === 'due')) return 'no';
+    .map(({ outcome }) => outcome)
+    // What was due and is no longer there.
+    .filter((outcome) => outcome !== 'due');
+  if (outcomes.every((outcome) => outcome === 'not-started')) return 'no';
   return outcomes.every((outcome) => outcome === 'succeeded') ? 'yes' : 'failed';
 }

@@ -1,5 +1,5 @@
 // The part of the agent that runs hooks, by itself: what it says of the preparation, and what a disk, a copy of it or a reload do.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -181,6 +181,31 @@ describe.concurrent('the runner', () => {
     stage.see();
     await until('the recover', () => said().length === 1);
     expect(said()).toEqual(['canceled']);
+  });
+
+  test('waits for its folder where that is not there for a moment: nothing passes for prepared, and no recover is lost', async () => {
+    using directory = temporaryDirectory();
+    const scripts = hookScripts(directory.path);
+    scripts.script('away/Reboot/prepare', 'say prepare');
+    scripts.script('away/Reboot/recover', 'say "recover $SEB_PREPARED"');
+    const [here, away] = [scripts.at('hooks.d'), scripts.at('away')];
+    await using stage = openStage(join(directory.path, 'state'), { hooksDir: here });
+    stage.see(a);
+    stage.see(a);
+    expect(stage.preparation()).toBe('pending');
+    renameSync(away, here);
+    stage.see(a);
+    await until('the prepare', () => stage.preparation() === 'succeeded');
+    renameSync(here, away);
+    stage.see();
+    stage.see();
+    await delay(50);
+    expect(scripts.said()).toEqual(['prepare']);
+    renameSync(away, here);
+    stage.see();
+    await until('the recover', () => scripts.said().length === 2);
+    expect(scripts.said()).toEqual(['prepare', 'recover yes']);
+    expect(stage.log.lines.filter(({ message }) => message.includes('is not there'))).toHaveLength(2);
   });
 
   test('keeps its notes for a while after all is done, and then forgets them', async () => {

@@ -315,7 +315,7 @@ describe.concurrent('hooks', () => {
     ]);
   });
 
-  test('are not run when others may change them, their folder, or the folder of hooks', async () => {
+  test('are not run when others may change them, a folder on the way to them, or the folder of hooks', async () => {
     await using stage = await openStage();
     const open = stage.script('open', 'say open', 0o757);
     const inside = stage.script('loose/inside', 'say inside');
@@ -323,13 +323,15 @@ describe.concurrent('hooks', () => {
     stage.script('hooks.d/Reboot/prepare', 'say folder');
     chmodSync(stage.at('hooks.d'), 0o777);
     const plain = stage.script('plain', 'say plain', 0o644);
-    const programs = [open, inside, plain, stage.at('nowhere')];
+    const below = stage.script('above/below/program', 'say below');
+    chmodSync(stage.at('above'), 0o775);
+    const programs = [open, inside, plain, stage.at('nowhere'), below];
     await using agent = stage.agent({
       hooks: programs.map((program) => ({ on: 'prepare', command: [program] })),
       hooksDir: stage.at('hooks.d'),
     });
     stage.show(a);
-    await whole(agent, 5);
+    await whole(agent, 6);
     expect(hooksAmong(agent.records()).map(({ data }) => [data.outcome, data.reason])).toEqual([
       ['not-started', 'unsafe'],
       ['not-started', 'unsafe'],
@@ -337,9 +339,10 @@ describe.concurrent('hooks', () => {
       ['not-started', 'not-executable'],
       ['not-started', 'missing'],
       ['not-started', 'unsafe'],
+      ['not-started', 'unsafe'],
     ]);
     await polls(stage.imds);
-    expect(outcomes(agent)).toHaveLength(5);
+    expect(outcomes(agent)).toHaveLength(6);
     expect(stage.said()).toEqual([]);
   });
 

@@ -79,6 +79,8 @@ function stepOf(change: Partial<HookMoment>): string | null {
 const ended = { ending: 'completed' } as const;
 const started = sighting({}, 'Started');
 const unsafe = hook({ refusal: 'unsafe' });
+const away = hook({ refusal: 'missing' });
+const awayToo = { ...recover, refusal: 'missing' } as const;
 
 describe('the next step', () => {
   test.each<[string, Partial<HookMoment>, string | null]>([
@@ -112,6 +114,25 @@ describe('the next step', () => {
       'start prepare b',
     ],
     ['refuses what is not safe', { hooks: [unsafe] }, 'refuse prepare a: unsafe'],
+    ['waits for a folder that is not there', { hooks: [away] }, null],
+    [
+      'refuses a folder that is not there when no time is left',
+      { hooks: [away], now: notBefore - 3_500 },
+      'refuse prepare a: missing',
+    ],
+    [
+      'waits for a folder that is not there, to recover, too',
+      { sighting: undefined, hooks: [awayToo], entry: entryWith({}, { ...ended, endedAt: announcedAt }) },
+      null,
+    ],
+    [
+      'is a refusal when the folder was not there for ten minutes',
+      {
+        ...{ sighting: undefined, hooks: [awayToo], now: announcedAt + 600_000 },
+        entry: entryWith({}, { ...ended, endedAt: announcedAt }),
+      },
+      'refuse recover r: missing',
+    ],
     ['refuses what has no time left', { now: notBefore - 3_500 }, 'refuse prepare a: no-time-left'],
     ['refuses what is overdue', { now: notBefore + 60_000 }, 'refuse prepare a: no-time-left'],
     [
@@ -169,6 +190,7 @@ describe('the preparation', () => {
       { ...outcomes('started'), sighting: started },
       'pending',
     ],
+    ['pending: the folder of hooks is not there', { hooks: [away] }, 'pending'],
     ['pending: nobody knows the VM', { observer: unknownObserver }, 'pending'],
     [
       'pending: one of two',
@@ -284,10 +306,15 @@ describe('the ledger', () => {
 
   test('notes how an event ended, with what was done for it', () => {
     const entry = entryWith({ 'prepare a': 'succeeded' });
-    expect(foreseen(entry, observed('canceled'), false)).toEqual({ ...entry, ending: 'canceled' });
+    expect(foreseen(entry, observed('canceled'), false)).toEqual({
+      ...entry,
+      ending: 'canceled',
+      endedAt: 0,
+    });
     expect(foreseen(undefined, observed('completed'), true)).toEqual({
       ...freshEntry(event),
       ending: 'completed',
+      endedAt: 0,
     });
     expect(foreseen(undefined, observed('completed'), false)).toBeUndefined();
   });
@@ -301,16 +328,16 @@ describe('the ledger', () => {
   test('begins anew for an event that comes back after its end', () => {
     const back = foreseen(entryWith({ 'prepare a': 'succeeded' }, ended), observed('scheduled'), true);
     expect(back).toEqual({ ...freshEntry(event), life: 2 });
-    expect(reconciled(entryWith({ 'prepare a': 'failed' }, ended), sighting())).toEqual(back);
+    expect(reconciled(entryWith({ 'prepare a': 'failed' }, ended), sighting(), 5)).toEqual(back);
   });
 
   test('takes an event that is gone unseen for over, and leaves the rest as it is', () => {
     const entry = entryWith({ 'prepare a': 'succeeded' });
-    expect(reconciled(entry, undefined)).toEqual({ ...entry, ending: 'unseen' });
-    expect(reconciled(entry, sighting({ absence: doubt }))).toBe(entry);
+    expect(reconciled(entry, undefined, 5)).toEqual({ ...entry, ending: 'unseen', endedAt: 5 });
+    expect(reconciled(entry, sighting({ absence: doubt }), 5)).toBe(entry);
     const over = entryWith({}, ended);
-    expect(reconciled(over, undefined)).toBe(over);
-    expect(reconciled(over, sighting({}, 'Completed'))).toBe(over);
+    expect(reconciled(over, undefined, 5)).toBe(over);
+    expect(reconciled(over, sighting({}, 'Completed'), 5)).toBe(over);
   });
 
   test('reads back what it wrote, and passes over what it cannot have written', () => {

@@ -1,6 +1,6 @@
 // Looks at the programs of hooks: which ones a folder has, and whether each may be run at all.
 import { accessSync, constants, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { HookPhase } from '../../core/deed.ts';
 import { type Hook, type HookRefusal, hookId } from '../../core/hook-plan.ts';
 
@@ -29,8 +29,7 @@ export function programFault(path: string): ProgramFault | null {
     const real = realpathSync(path);
     const program = statSync(real);
     if (!program.isFile()) return 'not-executable';
-    const folders = [...new Set([dirname(path), dirname(real)])].map((folder) => statSync(folder));
-    if (!isSafe(program) || !folders.every(isSafeAround)) return 'unsafe';
+    if (!isSafe(program) || !areSafeAbove(path, real)) return 'unsafe';
     accessSync(real, constants.X_OK);
     return null;
   } catch (error) {
@@ -41,7 +40,7 @@ export function programFault(path: string): ProgramFault | null {
 /** @returns null for a folder that only root and the agent's user may change, and that can be read */
 export function folderFault(path: string): ProgramFault | null {
   try {
-    if (!isSafe(statSync(path))) return 'unsafe';
+    if (!isSafe(statSync(path)) || !areSafeAbove(path, realpathSync(path))) return 'unsafe';
     accessSync(path, constants.R_OK | constants.X_OK);
     return null;
   } catch (error) {
@@ -58,19 +57,20 @@ export function typeFolders(directory: string): readonly HookFolderEntry[] {
 }
 
 /**
- * The hooks that a folder has for a type of event. What cannot be seen counts as a hook that cannot be run: nobody
- * shall take it for none.
+ * The hooks that a folder has for a type of event. What cannot be seen, or is not there at the moment, counts as a hook
+ * that cannot be run: nobody shall take it for none.
  * @param type of the event, any case
  */
 export function hooksInFolder(directory: string, type: string): readonly Hook[] {
   const fault = folderFault(directory);
-  if (fault === 'missing') return [];
+  const anyHook = { type, path: join(directory, '*') };
+  if (fault === 'missing') return phases.map((phase) => folderHook(phase, anyHook, fault));
   try {
     const wanted = type.toLowerCase();
     const folders = typeFolders(directory).filter((each) => each.type.toLowerCase() === wanted);
     return folders.flatMap((folder) => hooksOfType(folder, fault));
   } catch {
-    return phases.map((phase) => folderHook(phase, { type, path: join(directory, '*') }, 'unreadable'));
+    return phases.map((phase) => folderHook(phase, anyHook, 'unreadable'));
   }
 }
 
@@ -92,6 +92,20 @@ function isSafe({ mode, uid }: Stats): boolean {
   const user = process.getuid?.();
   // Windows says nothing of its rights in these numbers.
   return user === undefined || ((mode & 0o022) === 0 && (uid === 0 || uid === user));
+}
+
+/**
+ * Whoever may rename a folder on the way to a program puts another one in its place, even after it was looked at.
+ * @param paths of one program: as it is called, and as it is without links
+ */
+function areSafeAbove(...paths: readonly string[]): boolean {
+  const folders = new Set(paths.flatMap((path) => foldersAbove(resolve(path))));
+  return [...folders].every((folder) => isSafeAround(statSync(folder)));
+}
+
+function foldersAbove(path: string): readonly string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [folder, ...foldersAbove(folder)];
 }
 
 /** In a folder with the sticky bit others may add files, but not replace one that is not theirs. */

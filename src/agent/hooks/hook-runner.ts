@@ -51,8 +51,15 @@ export function openHookRunner(runtime: ReactionRuntime): HookRunner {
   };
   const hands = openHookHands({ clock: runtime.clock, signal, freed: goOn });
   const book = openHookBook(runtime, () => hands.isIdle);
-  const hooksOfType = (type: string): readonly Hook[] =>
-    hooksDir === undefined ? configured : [...configured, ...hooksInFolder(hooksDir, type)];
+  let isMissed = false;
+  const hooksOfType = (type: string): readonly Hook[] => {
+    const found = hooksDir === undefined ? [] : hooksInFolder(hooksDir, type);
+    const isMissing = found.some(({ refusal }) => refusal === 'missing');
+    if (isMissing && !isMissed)
+      runtime.log.warn({ hooksDir }, 'the folder of hooks is not there: hooks wait for it');
+    isMissed = isMissing;
+    return [...configured, ...found];
+  };
   const tools: HookTools = { ...runtime, signal, book, hands, hooksOfType, configured };
   return {
     preparationOf: (key, seen) => preparationIn(key, seen, tools),
@@ -77,7 +84,7 @@ const keepMs = 3_600_000;
 /** Brings the ledger in line with what the watch remembers, and forgets what is long done. */
 function tidy(watch: Watch, now: number, book: HookBook): void {
   for (const [key, entry] of book.entries()) {
-    const mended = reconciled(entry, sightingIn(watch, key));
+    const mended = reconciled(entry, sightingIn(watch, key), now);
     if (mended !== entry) book.write(key, mended, []);
     else if (entry.doneAt !== null && now - entry.doneAt > keepMs) book.write(key, null, []);
   }
@@ -122,7 +129,11 @@ function momentOf(key: string, watch: Watch, tools: HookTools): HookMoment | nul
   if (moment === null || !isComing(sighting)) return moment;
   const prepares = hooksFor('prepare', moment);
   if (known === undefined && prepares.length === 0) return null;
-  const entry = withDue(moment.entry, prepares);
+  // Of a folder that is not there nobody knows what it holds.
+  const entry = withDue(
+    moment.entry,
+    prepares.filter(({ refusal }) => refusal !== 'missing'),
+  );
   book.put(key, entry);
   return { ...moment, entry };
 }
