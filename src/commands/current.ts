@@ -72,7 +72,7 @@ const columns: readonly Column<Standing>[] = [
   },
   { name: 'resources', value: ({ event }) => event.resources, elastic: true },
   { name: 'description', value: ({ event }) => event.description, elastic: true },
-  // Whoever is about to approve reads these: a narrow terminal may wrap them, but nothing may cut them short.
-  { name: 'approver', value: ({ approver }) => approver },
-  { name: 'approval', value: ({ approval }) => approval },
+  // Whoever is about to approve reads these: nothing may cut them short.
+  { name: 'approver', value: ({ approver }) => approver, elastic: 'in-lines' },
+  { name: 'approval', value: ({ approval }) => approval, elastic: 'in-lines' },
 ];

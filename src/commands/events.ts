@@ -89,7 +89,8 @@ function columnsIn(zone: string): readonly Column<TrailEvent>[] {
   });
   return [
     { ...time('firstSeenAt', 'FIRST SEEN', (event) => event.firstSeenAt) },
-    { name: 'eventId', heading: 'EVENT', elastic: true, value: ({ eventId }) => eventId },
+    // Whole, because "seb timeline" wants all of it.
+    { name: 'eventId', heading: 'EVENT', value: ({ eventId }) => eventId },
     { name: 'eventType', heading: 'TYPE', value: ({ eventType }) => eventType },
     {
       name: 'status',

@@ -24,8 +24,8 @@ export interface Column<Row> {
   readonly text?: (row: Row) => string;
   readonly tone?: (row: Row) => Tone | undefined;
   readonly align?: 'left' | 'right';
-  /** Gives way, with an ellipsis, when the terminal is too narrow. */
-  readonly elastic?: boolean;
+  /** Gives way when the terminal is too narrow: with an ellipsis, or in more lines, of which nothing is lost. */
+  readonly elastic?: boolean | 'in-lines';
   /** Stands in JSON and CSV only. */
   readonly hidden?: boolean;
 }
@@ -139,13 +139,36 @@ function tableOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[], out
     return columns[index]?.align === 'right' ? cut.padStart(width) : cut.padEnd(width);
   };
   const head = styleText('bold', headings.map(place).join(gap).trimEnd(), { stream: output });
-  const body = rows.map((row, at) =>
-    columns
-      .map((column, index) => toned(place(cells[at]?.[index] ?? '', index), column.tone?.(row), output))
-      .join(gap)
-      .trimEnd(),
+  const body = rows.flatMap((row, at) =>
+    inLines(columns, cells[at] ?? [], widths).map((line) =>
+      columns
+        .map((column, index) => toned(place(line[index] ?? '', index), column.tone?.(row), output))
+        .join(gap)
+        .trimEnd(),
+    ),
   );
   return linesOf([head, ...body]);
+}
+
+/** The cells of each line that a row takes: one, unless a cell goes on in the next. */
+function inLines<Row>(
+  columns: readonly Column<Row>[],
+  cells: readonly string[],
+  widths: readonly number[],
+): string[][] {
+  const parts = cells.map((text, index) =>
+    columns[index]?.elastic === 'in-lines' ? brokenAt(text, widths[index] ?? 1) : [text],
+  );
+  const height = Math.max(1, ...parts.map(({ length }) => length));
+  return Array.from({ length: height }, (_, line) => parts.map((part) => part[line] ?? ''));
+}
+
+/** Lines of at most so many letters: between words where there are any, within a word that is longer. */
+function brokenAt(text: string, width: number): string[] {
+  if (text.length <= width) return [text];
+  const space = text.lastIndexOf(' ', width);
+  const end = space > 0 ? space : width;
+  return [text.slice(0, end), ...brokenAt(text.slice(end).trimStart(), width)];
 }
 
 const toned = (text: string, tone: Tone | undefined, output: Output): string =>
@@ -154,19 +177,19 @@ const toned = (text: string, tone: Tone | undefined, output: Output): string =>
 const widthsOf = (lines: readonly (readonly string[])[]): number[] =>
   (lines[0] ?? []).map((_, index) => Math.max(...lines.map((line) => line[index]?.length ?? 0)));
 
-/** Takes what is too much from the elastic columns, the widest first. */
+/** Takes what is too much from the elastic columns, from the widest one at a time. */
 function narrowed<Row>(
   columns: readonly Column<Row>[],
   natural: readonly number[],
   available: number,
 ): number[] {
   const widths = [...natural];
-  const total = (): number => widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1));
-  while (total() > available) {
-    const elastic = widths.map((width, index) => (columns[index]?.elastic === true ? width : 0));
+  let excess = widths.reduce((sum, width) => sum + width, gap.length * (widths.length - 1)) - available;
+  for (; excess > 0; excess--) {
+    const elastic = widths.map((width, index) => (columns[index]?.elastic ? width : 0));
     const widest = Math.max(...elastic);
     if (widest <= elasticWidthMin) break;
-    widths[elastic.indexOf(widest)] = Math.max(elasticWidthMin, widest - (total() - available));
+    widths[elastic.indexOf(widest)] = widest - 1;
   }
   return widths;
 }

@@ -58,13 +58,13 @@ const figureColumns: readonly Column<FigureRow>[] = [
     name: 'value',
     value: ({ text }) => text,
     text: ({ text, confidence }) => tilde(text, confidence),
-    elastic: true,
+    elastic: 'in-lines',
   },
   { name: 'confidence', value: ({ confidence }) => confidence, tone: ({ confidence }) => tones[confidence] },
   {
     name: 'because',
     value: ({ because }) => because ?? '',
-    elastic: true,
+    elastic: 'in-lines',
     tone: ({ because }) => (because === null ? undefined : 'dim'),
   },
 ];
@@ -121,19 +121,19 @@ function impactRows(timeline: Timeline, moment: Moment): FigureRow[] {
 function fleetRows(timeline: Timeline): FigureRow[] {
   return [
     row('outcome', timeline.outcome, String),
-    row('VMs that should have seen it', timeline.agentsExpected, String),
-    row('VMs that saw it', timeline.agentsSaw, String),
+    row('should have seen it', timeline.agentsExpected, String),
+    row('saw it', timeline.agentsSaw, String),
     row('missing', timeline.agentsMissing, missingText),
     row('notices', timeline.notified, (notices) =>
       countsText(notices.map(({ sink, outcome }) => `${sink} ${outcome}`)),
     ),
-    row('other fault domains then', timeline.faultDomainOverlap, (overlaps) =>
+    row('fault domain overlap', timeline.faultDomainOverlap, (overlaps) =>
       overlaps.length === 0
         ? 'none'
         : overlaps.map((each) => `${each.eventId} for ${inSeconds(each.seconds)}`).join(', '),
     ),
     row(
-      'run over fault domains',
+      'serialised run',
       timeline.serialisedRun,
       ({ previous, next }) =>
         [previous === null ? '' : `after ${previous}`, next === null ? '' : `before ${next}`]
@@ -174,7 +174,7 @@ const vmColumns: readonly Column<NamedVm>[] = [
     value: ({ saw, reason }) => (saw === null ? `no (${reason ?? ''})` : `by ${saw}`),
   },
   { name: 'endToldBy', heading: 'END TOLD BY', value: ({ endToldBy }) => endToldBy },
-  { name: 'impact', elastic: true, value: impactText },
+  { name: 'impact', elastic: 'in-lines', value: impactText },
 ];
 
 function impactText({ impact }: NamedVm): string {
@@ -190,7 +190,7 @@ const storyColumns = (moment: Moment): readonly Column<StoryLine>[] => [
   {
     name: 'text',
     heading: 'WHAT',
-    elastic: true,
+    elastic: 'in-lines',
     value: ({ text }) => text,
     text: ({ text, inferred }) => (inferred ? `~${text}` : text),
   },

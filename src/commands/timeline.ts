@@ -41,7 +41,9 @@ export const timeline = defineCommand({
     try {
       const told = await askTrail(context, eventId);
       if (told === null) {
-        context.stderr.write(`seb: the trail knows no event "${eventId}"\n`);
+        context.stderr.write(
+          `seb: the trail knows no event "${eventId}": "seb events" lists the ids, which are wanted whole\n`,
+        );
         return 1;
       }
       if (json) await printText(context, `${jsonText(timelineJson(told), 2)}\n`);

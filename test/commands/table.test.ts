@@ -50,6 +50,35 @@ test('an elastic column gives way when the terminal is too narrow', async () => 
   expect(lines[1]).toBe('web-7     ~7  said "go", …');
 });
 
+test('a column in lines loses nothing on a terminal that is too narrow, and breaks between words where it can', async () => {
+  const lines: readonly Column<{ readonly said: string }>[] = [
+    { name: 'who', value: () => 'web-7', elastic: true },
+    { name: 'said', value: ({ said }) => said, elastic: 'in-lines' },
+    { name: 'end', value: () => 'x' },
+  ];
+  const { context, stdout } = stage({}, 27);
+  await printRows(context, lines, [{ said: 'it waits for hooks' }, { said: 'antidisestablishmentarian' }]);
+  expect(colourless(stdout.text).split('\n')).toEqual([
+    'WHO    SAID             END',
+    'web-7  it waits for     x',
+    '       hooks',
+    'web-7  antidisestablis  x',
+    '       hmentarian',
+    '',
+  ]);
+});
+
+test('columns that give way come to the same width, so that none pays for all', async () => {
+  const both: readonly Column<string>[] = [
+    { name: 'a', value: (text) => text, elastic: true },
+    { name: 'b', value: (text) => text.slice(1), elastic: 'in-lines' },
+  ];
+  const { context, stdout } = stage({}, 26);
+  await printRows(context, both, ['x'.repeat(30)]);
+  const [, first] = colourless(stdout.text).split('\n');
+  expect(first).toBe(`${'x'.repeat(11)}…  ${'x'.repeat(12)}`);
+});
+
 test('JSON and JSON Lines carry values under their names, hidden columns too', async () => {
   const whole = JSON.parse(await print({ output: 'json' }));
   const lines = (await print({ output: 'jsonl' }))
