@@ -204,6 +204,20 @@ test('an approval that may have been heard without an answer makes the event one
   expect(transitions(agent)).toEqual(['scheduled', 'completed']);
 });
 
+test('an event that leaves while the answer to its approval is awaited is one that may have run', async () => {
+  using directory = temporaryDirectory();
+  await using imds = await startImdsEmulator();
+  imds.inject({ kind: 'hang' }, { path: 'approval' });
+  imds.show(documentWith({}));
+  await using agent = startAgent(directory.path, imds.url, approving());
+  await until('the request', () => posts(imds).length === 1);
+  const polls = imds.requests.length;
+  await until('two more polls', () => imds.requests.length > polls + 2);
+  imds.show(documentWith());
+  await until('its end', () => transitions(agent).length === 2);
+  expect(transitions(agent)).toEqual(['scheduled', 'completed']);
+});
+
 test('while the name of this VM is not known nothing is approved', async () => {
   using directory = temporaryDirectory();
   await using imds = await startImdsEmulator();

@@ -30,8 +30,13 @@ export function openSendings(runtime: SendingsRuntime): Sendings {
   const requests = new Set<Promise<unknown>>();
   const imds: Pick<SendingsRuntime['imds'], 'approve'> = {
     approve: (eventId, signal) => {
-      const request = runtime.imds.approve(eventId, signal).finally(() => requests.delete(request));
+      const answered = new AbortController();
+      const request = runtime.imds.approve(eventId, signal).finally(() => {
+        answered.abort();
+        requests.delete(request);
+      });
       requests.add(request);
+      void markIfSlow(eventId, answered.signal, runtime);
       return request;
     },
   };
@@ -58,6 +63,19 @@ export function openSendings(runtime: SendingsRuntime): Sendings {
     [Symbol.asyncDispose]: async () =>
       void (await Promise.all([...sendings.values()].map(({ task }) => task))),
   };
+}
+
+// No event begins, ends and leaves the document within this.
+const slowMs = 250;
+
+/** What its answer will be is not known, but the event may begin meanwhile: its absence means then that it may have run. */
+async function markIfSlow(
+  eventId: string,
+  answered: AbortSignal,
+  { clock, approved }: SendingsRuntime,
+): Promise<void> {
+  await clock.sleep(slowMs, answered);
+  if (!answered.aborted) approved(eventId, noConsequence);
 }
 
 /** A request without an answer may have been taken: from then on the absence of the event means that it may have run. */
