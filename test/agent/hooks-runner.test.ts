@@ -277,7 +277,7 @@ describe.concurrent('the runner', () => {
     await until('the second hook', () => scripts.said().length === 2);
   });
 
-  test('runs hooks of four events at a time, those that start first before the others', async () => {
+  test('runs hooks of four events at a time and of two more that are pressing, those that start first before the others', async () => {
     using directory = temporaryDirectory();
     const scripts = hookScripts(directory.path);
     const program = scripts.script(
@@ -296,7 +296,13 @@ describe.concurrent('the runner', () => {
     stage.see(...events);
     await delay(150);
     expect(scripts.said().toSorted()).toEqual(['event 4', 'event 5', 'event 6', 'event 7']);
+    // A notice of less than two minutes waits behind none of them, as long as there are no more than two such.
+    const pressing = ['a', 'b', 'c'].map((letter) => hookEvent(letter, { NotBefore: inMinutes(0.5) }));
+    stage.see(...events, ...pressing);
+    await until('two more hooks', () => scripts.said().length === 6);
+    await delay(150);
+    expect(scripts.said().slice(4).toSorted()).toEqual(['event a', 'event b']);
     writeFileSync(scripts.at('go'), '');
-    await until('all hooks', () => scripts.said().length === 6);
+    await until('all hooks', () => scripts.said().length === 9);
   });
 });

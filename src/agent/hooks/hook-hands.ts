@@ -3,8 +3,8 @@ import type { Clock } from '../../clock.ts';
 
 export interface HookHands {
   readonly isIdle: boolean;
-  /** Whether another hook may begin now. */
-  readonly isOpen: boolean;
+  /** Whether another hook may begin now. @param isPressing for an event that starts within two minutes */
+  isOpen(isPressing: boolean): boolean;
   has(key: string): boolean;
   /** @param work of one hook of the event, from its start until its end is written down */
   take(key: string, work: Promise<void>): void;
@@ -24,6 +24,7 @@ export interface HookHandsOptions {
 
 // A notice of half a minute must not wait for a long drain that another event brought; but hooks cost memory.
 const handsMax = 4;
+const handsForPressing = 2;
 const holdMs = 2_000;
 
 export function openHookHands({ clock, signal, freed }: HookHandsOptions): HookHands {
@@ -48,8 +49,9 @@ export function openHookHands({ clock, signal, freed }: HookHandsOptions): HookH
     get isIdle() {
       return inHand.size === 0;
     },
-    get isOpen() {
-      return holds === 0 && inHand.size < handsMax && !signal.aborted;
+    isOpen(isPressing) {
+      const max = handsMax + (isPressing ? handsForPressing : 0);
+      return holds === 0 && inHand.size < max && !signal.aborted;
     },
     has: (key) => inHand.has(key),
     take(key, work) {

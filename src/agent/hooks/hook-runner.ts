@@ -103,12 +103,20 @@ function runDue(watch: Watch, tools: HookTools): void {
   }
 }
 
+// A Preempt gives half a minute of notice, everything else minutes.
+const pressingMs = 120_000;
+
 const dueAt = ({ entry }: HookMoment): number =>
   entry.ending === null && entry.event.notBefore !== null ? Date.parse(entry.event.notBefore) : Infinity;
 
 function advance(key: string, from: HookMoment, tools: HookTools): void {
   const { book, hands, clock } = tools;
-  for (let moment = from; hands.isOpen; moment = { ...moment, entry: book.get(key) ?? moment.entry }) {
+  const isPressing = dueAt(from) - clock.now() < pressingMs;
+  for (
+    let moment = from;
+    hands.isOpen(isPressing);
+    moment = { ...moment, entry: book.get(key) ?? moment.entry }
+  ) {
     const step = nextStep(moment);
     if (step === null) {
       if (isDone(moment)) book.write(key, { ...moment.entry, doneAt: clock.now() }, []);
