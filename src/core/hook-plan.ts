@@ -22,7 +22,7 @@ export interface Hook {
 
 /** Why a hook is not started. Beside these, the system's own word for a program that it does not run, such as `EACCES`. */
 export type HookRefusal =
-  /** Others than root and the agent's user may change the program, or its folder. */
+  /** Others than root and the agent's user may change the program, or a folder on the way to it. */
   | 'unsafe'
   | 'missing'
   | 'not-executable'
