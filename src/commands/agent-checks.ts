@@ -26,7 +26,8 @@ const imdsCheck = (settings: AgentSettings['imds']): Check => ({
     const poll = await imds.poll(settings.firstTimeout, signal);
     if (poll.status === 'document') {
       const { incarnation, events } = poll.document;
-      return { ok: true, detail: `document ${incarnation ?? 'without a number'}, ${events.length} events` };
+      const count = events.length === 1 ? '1 event' : `${events.length} events`;
+      return { ok: true, detail: `document ${incarnation ?? 'without a number'}, ${count}` };
     }
     if (poll.status === 'empty') return { ok: true, detail: 'answers; Scheduled Events are waking up' };
     return { ok: false, detail: `${settings.endpoint} ${complaintOf(poll)}` };

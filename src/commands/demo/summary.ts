@@ -33,7 +33,7 @@ function columnsOf({ recordsOf, posts, fleetSize }: SummaryFacts): Column<TrailE
   return [
     { name: 'event', value: ({ eventId }) => shortId(eventId) },
     { name: 'type', value: ({ eventType }) => eventType },
-    { name: 'life', value: lifeOf, elastic: true },
+    { name: 'life', value: lifeOf, elastic: 'in-lines' },
     { name: 'witnesses', value: (event) => witnessesOf(event, fleetSize) },
     { name: 'vms', value: ({ vms }) => vms.length, align: 'right' },
     { name: 'records', value: ({ eventId }) => recordsOf.get(eventId) ?? 0, align: 'right' },
