@@ -61,7 +61,7 @@ export const approval = z
         'The first rule that fits an event decides; an event that fits none is not approved. Only events that name this VM are ever approved, and a `Terminate` only when it names no other.',
       ),
     deliveryTimeout: duration({ default: '1m', min: '0ms', max: '1h' }).describe(
-      'How long an approval waits, from the first sight of the event, until every data sink (not chats) has the event’s records. Its record then names those that do not.',
+      'How long an approval waits, from the first sight of the event or its last change, until every data sink (not chats) has the event’s records. Its record then names those that do not.',
     ),
     secondAfter: duration({ default: '2m', min: '1s', max: '1h' }).describe(
       'An event that names several VMs is approved by the first it names. So long after its own first sight of it the second does it, in case the first is dead; the others never do.',
@@ -92,7 +92,7 @@ const hook = z.strictObject({
       'Expected the full path of a program first',
     )
     .describe(
-      'The program, by its full path, and its words; no shell is between. It gets the event as JSON on its standard input, and in variables `SEB_…`. It is not run when others than root and the agent’s user may change it, or its folder.',
+      'The program, by its full path, and its words; no shell is between. It gets the event as JSON on its standard input, and in variables `SEB_…`. It is not run when others than root and the agent’s user may change it, or a folder on the way to it.',
     ),
   timeout: optionalDuration({ min: '1s', max: '24h' }).describe(
     'When the hook is ended, with all it has started. A `prepare` is ended 3 s before the event may start in any case; where that is not known, and for a `recover`, 5 minutes when not given.',

@@ -21,7 +21,7 @@ export interface ApprovalRule {
 export interface ApprovalPolicy {
   /** The first that fits decides. */
   readonly rules: readonly ApprovalRule[];
-  /** Ms from the first sight of the event, for which its records may take to every data sink. */
+  /** Ms from the first sight of the event, or its last change, for which its records may take to every data sink. */
   readonly deliveryTimeout: number;
   /** Ms from the first sight of the event, after which the second VM named stands in for the first. */
   readonly secondAfter: number;
@@ -34,6 +34,8 @@ export interface ApprovalSubject {
   readonly notBefore: string | null;
   /** Epoch ms of this VM's own first sight of it. */
   readonly firstSeenAt: number;
+  /** Epoch ms at which it was last seen changed; never unless given. */
+  readonly changedAt?: number | undefined;
   /** Whether this VM approved it already. */
   readonly approved: boolean;
   /** Null while it is not known. */
@@ -162,7 +164,7 @@ interface Elected {
 
 /** All that is left is time. */
 function inTime(
-  { preparation, firstSeenAt, undelivered }: ApprovalSubject,
+  { preparation, firstSeenAt, changedAt, undelivered }: ApprovalSubject,
   { secondAfter, deliveryTimeout }: ApprovalPolicy,
   { rule, place }: Elected,
   now: number,
@@ -174,7 +176,7 @@ function inTime(
   if (place === 'second' && now < standInAt) {
     return { status: 'waiting', for: 'election', until: standInAt, rule };
   }
-  const deadline = firstSeenAt + deliveryTimeout;
+  const deadline = (changedAt ?? firstSeenAt) + deliveryTimeout;
   if (undelivered.length > 0 && now < deadline) {
     return { status: 'waiting', for: 'delivery', until: deadline, rule };
   }

@@ -170,6 +170,20 @@ it('counts an outbox that cannot be read as nothing delivered, and names every d
   expect(here.said).toMatchObject([{ decision: 'approved', undelivered: ['hub', 'other'] }]);
 });
 
+it('gives the record of a change as much time as the first one had', async () => {
+  await using here = world({ deliveryTimeout: '10s' });
+  here.state.isReadable = false;
+  const first = seen();
+  here.clock.advance(60_000);
+  const changed = { incarnation: '3', events: [{ ...event, description: 'another' }], partial: false };
+  const moment = { now: here.clock.now(), pollGapMs: 1_000, bootId: 'boot', firstSinceStart: false };
+  const { watch } = observe(first, changed, moment);
+  for (let poll = 0; poll < 9; poll += 1) await here.act(watch);
+  expect(here.posted).toEqual([]);
+  await here.act(watch);
+  expect(here.posted).toEqual([event.eventId]);
+});
+
 it('waits until the sink has the record of the event', async () => {
   await using here = world();
   const { watch, draft } = announcement({ ...event });

@@ -278,6 +278,11 @@ describe('of sinks that lack its records, an approval', () => {
       },
       'waiting for delivery 60000 ms by rule 1',
     ],
+    [
+      'waits for those of its last change, too',
+      { subject: { undelivered: ['hub'], changedAt: now + 2 * minute }, at: now + 2 * minute },
+      'waiting for delivery 180000 ms by rule 1',
+    ],
   ])('%s', (_, given, expected) => {
     expect(said(decide({ subject: { undelivered: ['hub'] }, ...given }))).toBe(expected);
   });

@@ -102,8 +102,10 @@ function isOpen({ event, hidden }: Sighting, note: ApprovalNote | undefined): bo
 
 function decide(key: string, sighting: Sighting, watch: Watch, tools: Tools): void {
   const { settings, clock, observer, notes, preparationOf } = tools;
+  const { updated } = sighting.timeline;
   const subject = {
     ...sighting,
+    changedAt: updated === undefined ? undefined : Date.parse(updated),
     approved: sighting.approved && !notes.all.has(key),
     vmName: observer.current().vmName,
     preparation: preparationOf(key, watch),
