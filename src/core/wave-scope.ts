@@ -24,10 +24,12 @@ const armId = /^\/subscriptions\/(?<subscription>[^/]+)(?:\/resourceGroups\/(?<g
 /**
  * The narrowest place known of any of the VMs: their scale set, else their placement group, else their resource group
  * in one region, else their subscription.
+ * @param witness the resource id of whoever told of them: an event names VMs of its own resource group, by names that
+ * are not unique beyond it
  * @returns null when nothing is known of them
  */
-export function scopeOf(vms: readonly FleetVm[]): WaveScope | null {
-  const scopes = vms.flatMap(scopesOf);
+export function scopeOf(vms: readonly FleetVm[], witness: string | null): WaveScope | null {
+  const scopes = vms.flatMap((vm) => scopesOf(vm, witness));
   const narrowest = Math.min(...scopes.map(({ width }) => width));
   const [first] = scopes
     .filter(({ width }) => width === narrowest)
@@ -50,8 +52,8 @@ interface SizedScope {
   readonly scope: WaveScope;
 }
 
-function scopesOf(vm: FleetVm): readonly SizedScope[] {
-  const { subscription = null, group = null } = armId.exec(vm.resourceId ?? '')?.groups ?? {};
+function scopesOf(vm: FleetVm, witness: string | null): readonly SizedScope[] {
+  const { subscription = null, group = null } = armId.exec(vm.resourceId ?? witness ?? '')?.groups ?? {};
   const around = { subscriptionId: subscription, resourceGroup: group };
   const { vmScaleSet, placementGroupId, location } = vm;
   // Names of scale sets are unique within their resource group only; ids of placement groups are unique.

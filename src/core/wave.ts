@@ -76,7 +76,7 @@ export function foldWave(waves: readonly Wave[], fact: FleetFact, now: number): 
   const own = waves.find(({ events }) => Object.hasOwn(events, told.facts.eventId));
   const home = own ?? waves.findLast((wave) => takesIn(wave, told, now)) ?? newWave(told);
   const grown = grow(home, told);
-  if (JSON.stringify(grown) === JSON.stringify(home)) return { waves, waveId: home.id, changed: false };
+  if (saidOf(grown, told) === saidOf(home, told)) return { waves, waveId: home.id, changed: false };
   const changed: Wave = { ...grown, version: home.version + 1, changedAt: now };
   const others = waves.filter((wave) => wave.id !== home.id && !isForgotten(wave, now));
   return { waves: [...bounded(others), changed], waveId: home.id, changed: true };
@@ -89,7 +89,7 @@ function readFact(fact: FleetFact): Told {
   const { record } = reading;
   const facts = reading.record.event;
   const vms = tableOf(fact.vms.slice(0, waveLimits.vms).map((vm) => [vmKey(vm), vm] as const));
-  const scope = scopeOf(Object.values(vms));
+  const scope = scopeOf(Object.values(vms), fact.record.data.observer.resourceId);
   const kind = [facts.eventType, facts.eventSource].map((word) => word?.toLowerCase() ?? null);
   const place = scope === null ? { event: facts.eventId } : scopeKey(scope);
   return { fact, record, facts, vms, scope, key: JSON.stringify([...kind, place]) };
@@ -116,6 +116,13 @@ function takesIn(wave: Wave, { key, record, vms }: Told, now: number): boolean {
   const isOpen = events.some(({ endedAt }) => endedAt === null);
   const lastEnd = Math.max(...events.map(({ endedAt }) => endedAt ?? 0));
   return isOpen || at - lastEnd <= restMsMax || now - wave.changedAt <= restMsMax;
+}
+
+/** All in a wave that a fact can change: to compare the whole of a big wave for each fact would take seconds. */
+function saidOf({ events, vms, latest }: Wave, { facts, ...told }: Told): string {
+  const known = (table: Table<unknown>, names: readonly string[]): unknown[] =>
+    names.map((name) => (Object.hasOwn(table, name) ? table[name] : null));
+  return JSON.stringify([known(events, [facts.eventId]), known(vms, Object.keys(told.vms)), latest]);
 }
 
 /** Joins in everything that the fact says. */

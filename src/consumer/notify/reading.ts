@@ -78,7 +78,9 @@ async function catchUp(
     if (!(await teller.take(name, read.entries, upTo))) return 'outbox-unusable';
     cursors.set(name, upTo);
     at = upTo;
-    // A long way to go lets the others have their turn.
+    // A long way to go must not keep what is due from being told.
+    if (!teller.tellDue()) return 'outbox-unusable';
+    // Nor the others from having their turn.
     await setImmediate();
   }
   return null;

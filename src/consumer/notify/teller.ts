@@ -57,7 +57,8 @@ export function openTeller(options: TellerOptions): Teller | null {
   return {
     take: (stream, entries, upTo) => take(state, entries, { [noteKeys.cursor + stream]: String(upTo) }),
     tellDue: () => {
-      const { drafts, notes, waves } = tellDue(state.waves, state.now(), speakerFor(state));
+      const times = { now: state.now(), groupWaitMs: state.groupWaitMs };
+      const { drafts, notes, waves } = tellDue(state.waves, times, speakerFor(state));
       return drafts.length === 0 || commit(state, drafts, notes, waves);
     },
     say: (changes, notes) => {
@@ -93,23 +94,22 @@ async function take(state: State, entries: readonly StoredEntry[], cursor: Notes
   if (odd > 0)
     log.warn({ odd }, 'records in the trail look like facts and are not whole: nobody is told of them');
   const known = await withMissing(tellables, state.openReader, now());
-  let { waves } = state;
-  const notes: Record<string, string | null> = { ...cursor };
+  const waves = new Map(state.waves);
   const drafts = known.flatMap((tellable) => {
     if (tellable.kind === 'record') return passedOn(tellable, state);
     const record = fleetRecord(tellable.fact, speakerFor(state)({ instanceId: '', sequence: 0 }));
-    const takers = takersOf(record, state);
-    for (const sink of takers.chats) {
-      const isTold = state.told.has(tellingKey(sink, tellable.id));
-      const before = waves.get(sink);
+    const { chats, streams } = takersOf(record, state);
+    for (const [sink, isTaken] of chats) {
+      // What a chat does not want to hear of is in its waves all the same: they would count wrongly without.
+      const isTold = !isTaken || state.told.has(tellingKey(sink, tellable.id));
       const times = { now: now(), groupWaitMs: state.groupWaitMs };
-      const after = foldFact(before, { ...tellable, isTold }, times);
-      waves = new Map([...waves, [sink, after]]);
-      Object.assign(notes, noteOf(sink, after));
+      waves.set(sink, foldFact(waves.get(sink), { ...tellable, isTold }, times));
     }
-    return factDraft(tellable, takers.streams, state);
+    return factDraft(tellable, streams, state);
   });
-  return commit(state, drafts, notes, waves);
+  const changed = [...waves].filter(([sink, chat]) => chat !== state.waves.get(sink));
+  const notes = changed.map(([sink, chat]) => noteOf(sink, chat));
+  return commit(state, drafts, Object.assign({}, cursor, ...notes), waves);
 }
 
 /** Which of these ids were told before; null while the file cannot be read. */
@@ -122,10 +122,14 @@ function readSaid(outbox: Outbox, ids: readonly string[]): ReadonlySet<string> |
 
 /** Chats hear of waves, and all others of each fact. */
 function takersOf(record: BridgeRecord, { sinks }: TellerOptions) {
-  const taking = sinks.filter(({ filter }) => takes(filter, record));
-  const named = (supersedes: boolean): string[] =>
-    taking.filter(({ policy }) => policy.supersedes === supersedes).map(({ name }) => name);
-  return { chats: named(true), streams: named(false) };
+  const [chats, others] = [true, false].map((supersedes) =>
+    sinks.filter(({ policy }) => policy.supersedes === supersedes),
+  );
+  return {
+    /** Of each whether it wants to hear of this. */
+    chats: (chats ?? []).map(({ name, filter }) => [name, takes(filter, record)] as const),
+    streams: (others ?? []).filter(({ filter }) => takes(filter, record)).map(({ name }) => name),
+  };
 }
 
 /** Made also when nobody takes it: that it was told is remembered with it. */

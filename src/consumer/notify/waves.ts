@@ -26,6 +26,9 @@ export type AllWaves = ReadonlyMap<string, ChatWaves>;
 
 const noWaves: ChatWaves = { waves: [], news: {} };
 
+// With more news than this nobody waits for more: what waits has to stand in memory and in one note.
+const newsMax = 200;
+
 /** A fact on its way into a wave. */
 export interface WaveFact {
   readonly fact: FleetFact;
@@ -61,15 +64,24 @@ export function foldFact(
   { fact, urgent, isTold }: WaveFact,
   { now, groupWaitMs }: { readonly now: number; readonly groupWaitMs: number },
 ): ChatWaves {
-  const { waves, news } = before ?? noWaves;
-  const folded = foldWave(waves, fact, now);
+  const { waves: standing, news } = before ?? noWaves;
+  const folded = foldWave(standing, fact, now);
   if (!folded.changed) return before ?? noWaves;
-  if (isTold) return { waves: folded.waves, news };
+  const waves = withNews(standing, folded.waves, news);
+  if (isTold) return { waves, news };
   const waiting = news[folded.waveId];
-  const dueAt = urgent ? now : Math.min(waiting?.dueAt ?? now + groupWaitMs, now + groupWaitMs);
+  const isFull = Object.keys(news).length >= newsMax;
+  const dueAt = urgent || isFull ? now : Math.min(waiting?.dueAt ?? now + groupWaitMs, now + groupWaitMs);
   const facts = [...(waiting?.facts ?? []), fact.record.id];
   const told: News = { dueAt, urgent: urgent || waiting?.urgent === true, facts };
-  return { waves: folded.waves, news: { ...news, [folded.waveId]: told } };
+  return { waves, news: { ...news, [folded.waveId]: told } };
+}
+
+/** Waves that were let go to make room stay while they have news: it would be told to nobody. */
+function withNews(before: readonly Wave[], after: readonly Wave[], news: ChatWaves['news']): readonly Wave[] {
+  const standing = new Set(after.map(({ id }) => id));
+  const lost = before.filter(({ id }) => !standing.has(id) && Object.hasOwn(news, id));
+  return lost.length === 0 ? after : [...lost, ...after];
 }
 
 /** When the next news is to be told, epoch ms; infinite when there is none. */
@@ -84,15 +96,21 @@ export interface Telling {
   readonly waves: AllWaves;
 }
 
-/** The records of all news that is due. @param now epoch ms */
-export function tellDue(all: AllWaves, now: number, speakerOf: (stamp: Stamp) => Speaker): Telling {
+/** The records of all news that is due. @param times epoch ms, and the longest that news may wait, ms */
+export function tellDue(
+  all: AllWaves,
+  { now, groupWaitMs }: { readonly now: number; readonly groupWaitMs: number },
+  speakerOf: (stamp: Stamp) => Speaker,
+): Telling {
+  // A clock that was set back must not make news wait for as long.
+  const isDue = ({ dueAt }: News): boolean => dueAt <= now || dueAt > now + groupWaitMs;
   const drafts: Draft[] = [];
   const notes: Record<string, string | null> = {};
   const waves = new Map(all);
   for (const [sink, chat] of all) {
-    const due = Object.entries(chat.news).filter(([, { dueAt }]) => dueAt <= now);
+    const due = Object.entries(chat.news).filter(([, news]) => isDue(news));
     if (due.length === 0) continue;
-    const rest = Object.fromEntries(Object.entries(chat.news).filter(([, { dueAt }]) => dueAt > now));
+    const rest = Object.fromEntries(Object.entries(chat.news).filter(([, news]) => !isDue(news)));
     for (const [id, news] of due) {
       const wave = chat.waves.find((each) => each.id === id);
       if (wave === undefined) continue;
