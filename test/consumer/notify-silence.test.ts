@@ -72,13 +72,19 @@ function openFleet(path: string) {
 }
 
 /** What was told, in order: the state and the VMs. */
-function toldIn(outbox: Outbox): [string, string[]][] {
+const toldIn = (outbox: Outbox): [string, string[]][] =>
+  saidIn(outbox).map(({ state, vms }) => [state, vms.map(({ name }) => name)]);
+
+/** What was told, in order: the state, and since when it was another. */
+const timesIn = (outbox: Outbox): [string, string | null | undefined][] =>
+  saidIn(outbox).map(({ state, vms }) => [state, vms[0]?.since]);
+
+function saidIn(outbox: Outbox): SilenceData[] {
   const rows = outbox.ask((database) => database.prepare('SELECT body FROM record ORDER BY sequence').all());
   if (!rows.ok) throw new Error(rows.fault);
-  return rows.value.map(({ body }) => {
-    const { data } = JSON.parse(Buffer.from(body as Uint8Array).toString()) as BridgeRecord<SilenceData>;
-    return [data.state, data.vms.map(({ name }) => name)];
-  });
+  return rows.value.map(
+    ({ body }) => (JSON.parse(Buffer.from(body as Uint8Array).toString()) as BridgeRecord<SilenceData>).data,
+  );
 }
 
 test('VMs that fall silent together are told in one record, once, through a restart, and again when they are heard', async () => {
@@ -121,6 +127,31 @@ test('VMs that fall silent together are told in one record, once, through a rest
   expect(toldIn(life.outbox)).toEqual([
     ['silent', ['web-0', 'web-1']],
     ['heard', ['web-0']],
+  ]);
+  stopping.abort();
+  await clock.jump(minute);
+  await life.ended;
+});
+
+test('whoever is heard again was silent since the last word before that, however often it was looked for', async () => {
+  using directory = temporaryDirectory();
+  await using fleet = openFleet(directory.path);
+  const { clock, speak } = fleet;
+  await speak(0);
+  const lastWord = new Date(clock.now()).toISOString();
+  const stopping = new AbortController();
+  const life = fleet.run(stopping.signal);
+  for (let minutes = 0; minutes < 3; minutes++) await clock.jump(minute);
+  await until('the first look', () => life.outbox.recall('notify/voices') !== null);
+  for (const count of [1, 1, 2]) {
+    await clock.jump(2 * hour);
+    if (count === 2) await speak(0);
+    await clock.jump(minute);
+    await until('what is told', () => toldIn(life.outbox).length === count);
+  }
+  expect(timesIn(life.outbox)).toEqual([
+    ['silent', lastWord],
+    ['heard', lastWord],
   ]);
   stopping.abort();
   await clock.jump(minute);

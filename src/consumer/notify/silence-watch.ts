@@ -21,8 +21,15 @@ export interface SilenceOptions {
   readonly log: Log;
 }
 
-/** What was told of a VM that is not simply heard; by its agent. */
-type Voices = Readonly<Record<string, 'silent' | 'asleep'>>;
+/** What was told of a VM that is not simply heard. */
+interface Voice {
+  readonly state: 'silent' | 'asleep';
+  /** Epoch ms: its last word, or the last answer of its IMDS, before that. */
+  readonly since: number;
+}
+
+/** By agent. */
+type Voices = Readonly<Record<string, Voice>>;
 
 // After a start, or an outage of the hub, what agents said meanwhile has to come first.
 const hearingIntervals = 2;
@@ -65,9 +72,11 @@ async function look({ outbox, teller, openReader, ring, clock }: SilenceOptions)
 /** Whose time says nothing stays what he was called; who is gone is forgotten. */
 const voicesAfter = (standings: readonly AgentStanding[], before: Voices): Voices =>
   Object.fromEntries(
-    standings.flatMap(({ agentId, state }) => {
-      const now = state === 'unknown' ? before[agentId] : state;
-      return now === 'silent' || now === 'asleep' ? [[agentId, now] as const] : [];
+    standings.flatMap(({ agentId, state, since }) => {
+      const voice = before[agentId];
+      if (state === 'unknown') return voice === undefined ? [] : [[agentId, voice] as const];
+      if (state !== 'silent' && state !== 'asleep') return [];
+      return [[agentId, voice?.state === state ? voice : { state, since }] as const];
     }),
   );
 
@@ -75,15 +84,16 @@ const order: readonly SilenceState[] = ['silent', 'heard', 'asleep', 'awake'];
 
 /** One change for all whose voices changed alike. */
 export function changesOf(standings: readonly AgentStanding[], before: Voices): readonly SilenceChange[] {
-  const told = standings.flatMap((standing) =>
-    newsOf(standing, before[standing.agentId]).map((state) => ({ state, vm: vmOf(standing, state) })),
-  );
+  const told = standings.flatMap((standing) => {
+    const voice = before[standing.agentId];
+    return newsOf(standing, voice?.state).map((state) => ({ state, vm: vmOf(standing, state, voice) }));
+  });
   return order
     .map((state) => ({ state, vms: told.filter((each) => each.state === state).map(({ vm }) => vm) }))
     .filter(({ vms }) => vms.length > 0);
 }
 
-function newsOf({ state }: AgentStanding, before: 'silent' | 'asleep' | undefined): readonly SilenceState[] {
+function newsOf({ state }: AgentStanding, before: Voice['state'] | undefined): readonly SilenceState[] {
   if (state === 'silent') return before === 'silent' ? [] : ['silent'];
   if (state === 'asleep')
     return before === 'asleep' ? [] : before === 'silent' ? ['heard', 'asleep'] : ['asleep'];
@@ -91,8 +101,11 @@ function newsOf({ state }: AgentStanding, before: 'silent' | 'asleep' | undefine
   return before === 'silent' ? ['heard'] : ['awake'];
 }
 
-function vmOf({ vmName, vmId, agentId, since, expectedBy }: AgentStanding, state: SilenceState): SilentVm {
+function vmOf(standing: AgentStanding, state: SilenceState, voice: Voice | undefined): SilentVm {
+  const { vmName, vmId, agentId, expectedBy } = standing;
   const isOverdue = state === 'silent';
+  const isOver = state === 'heard' || state === 'awake';
+  const since = isOver ? (voice?.since ?? standing.since) : standing.since;
   return {
     name: vmName ?? vmId ?? agentId,
     vmId,
