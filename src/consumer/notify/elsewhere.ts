@@ -34,7 +34,28 @@ export async function toldSince(
   }
 }
 
-/** Lets go of what still waits here and was told elsewhere: a record, or every fact that it tells. @param now epoch ms */
+/** The first index of the journal at which something was written down at this time or later. @param since epoch ms */
+export async function journalIndexAt(
+  trail: TrailStore,
+  since: number,
+): Promise<{ readonly status: 'known'; readonly index: number } | Unavailable> {
+  const known = await trail.trail();
+  if (known.status === 'unavailable') return known;
+  const { journal } = localStreams(known.trail);
+  const found = await trail.tail(journal);
+  if (found.status === 'unavailable') return found;
+  let [low, high] = [0, found.tail === null ? 0 : found.tail.index + 1];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const read = await trail.read(journal, middle, 1);
+    if (read.status === 'unavailable') return read;
+    if ((read.entries[0]?.enqueuedMs ?? since) < since) low = middle + 1;
+    else high = middle;
+  }
+  return { status: 'known', index: low };
+}
+
+/** Lets go of what still waits here and was told elsewhere: every fact that a record tells, or the record. @param now epoch ms */
 export function letGo(outbox: Outbox, told: ReadonlySet<string>, now: number): Stored<void> {
   return outbox.change((database) => {
     const sql = `SELECT delivery.*, record.id FROM delivery JOIN record USING (sequence) WHERE state = 'pending'`;
@@ -44,7 +65,8 @@ export function letGo(outbox: Outbox, told: ReadonlySet<string>, now: number): S
       const note = readMeta(database, toldKey(sink, String(row['id'])));
       const facts = note === null || note === 'damaged' ? [] : (JSON.parse(note) as string[]);
       const isTold = (id: string): boolean => told.has(tellingKey(sink, id));
-      if (!isTold(String(row['id'])) && (facts.length === 0 || !facts.every(isTold))) continue;
+      // Two notifiers may give records of a wave the same id, and tell different facts with them.
+      if (!(facts.length === 0 ? isTold(String(row['id'])) : facts.every(isTold))) continue;
       const gone = { state: 'discarded', reason: 'told-elsewhere', settledAt: now } as const;
       putDelivery(database, { ...delivery, ...gone });
     }

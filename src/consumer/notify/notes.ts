@@ -2,6 +2,8 @@
 
 /** Keys of notes; those that end in a stroke are followed by a name. */
 export const noteKeys = {
+  /** The id of the trail whose places the others are. */
+  trail: 'notify/trail',
   /** Entries of a stream that were looked at. */
   cursor: 'notify/cursor/',
   /** What the hub stored before this moment, epoch ms, is told to nobody. */

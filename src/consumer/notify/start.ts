@@ -4,7 +4,8 @@ import type { JournalFact } from '../../core/journal.ts';
 import { streamKind } from '../../core/stream.ts';
 import type { Outbox } from '../../delivery/outbox/outbox.ts';
 import { lastFact } from '../journal-tail.ts';
-import { letGo, toldSince } from './elsewhere.ts';
+import { journalIndexAt, letGo, toldSince } from './elsewhere.ts';
+import { tellableMsMax } from './facts.ts';
 import { noteKeys } from './notes.ts';
 
 /** Where the notices go on. */
@@ -28,6 +29,8 @@ export interface StartOptions {
 
 /** What this outbox knows of itself. */
 interface Own {
+  /** The id of the trail. */
+  readonly trail: string;
   readonly since: number | null;
   readonly cursors: ReadonlyMap<string, number>;
   readonly journal: number | null;
@@ -39,7 +42,9 @@ type Position = Extract<JournalFact, { readonly kind: 'notify-position' }>;
 /** @returns where they go on; or why that cannot be known or written down now */
 export async function findStart(options: StartOptions): Promise<Start | Unavailable> {
   const { trail, outbox } = options;
-  const own = readOwn(outbox);
+  const known = await trail.trail();
+  if (known.status === 'unavailable') return known;
+  const own = readOwn(outbox, known.trail);
   if (own === null) return outboxUnusable;
   const last = await lastFact(trail, 'notify-position');
   if (last.status === 'unavailable') return last;
@@ -47,21 +52,31 @@ export async function findStart(options: StartOptions): Promise<Start | Unavaila
   if (own.since === null && fact === null) return await begin(options, own);
   const isElsewhere = fact !== null && (fact.notifier !== own.notifier || own.since === null);
   const told = isElsewhere
-    ? await toldSince(trail, Math.min(own.journal ?? fact.journal, fact.journal))
+    ? await toldElsewhere(options, own, fact)
     : { status: 'known' as const, told: new Set<string>() };
   if (told.status === 'unavailable') return told;
   if (isElsewhere && !letGo(outbox, told.told, options.now).ok) return outboxUnusable;
+  const heads = await trail.heads();
+  if (heads.status === 'unavailable') return heads;
   const start = {
     since: own.since ?? Date.parse(fact?.since ?? ''),
-    cursors: furthest(own.cursors, fact),
+    cursors: notBeyond(heads.heads, furthest(own.cursors, fact)),
     told: told.told,
   };
-  return keep(outbox, start);
+  return keep(outbox, own, start);
+}
+
+/** Whoever remembers nothing asks as far back as anything is told: of many witnesses of a fact some come late. */
+async function toldElsewhere({ trail, now }: StartOptions, { since, journal }: Own, fact: Position) {
+  if (since !== null) return await toldSince(trail, Math.min(journal ?? fact.journal, fact.journal));
+  const oldest = await journalIndexAt(trail, now - tellableMsMax);
+  if (oldest.status === 'unavailable') return oldest;
+  return await toldSince(trail, Math.min(oldest.index, fact.journal));
 }
 
 const outboxUnusable: Unavailable = { status: 'unavailable', reason: 'read-only' };
 
-function readOwn(outbox: Outbox): Own | null {
+function readOwn(outbox: Outbox, trail: string): Own | null {
   // Who it is stands in the file from its first commit on.
   if (!outbox.commit(null, []).ok) return null;
   const noted = outbox.notes(noteKeys.cursor);
@@ -74,12 +89,11 @@ function readOwn(outbox: Outbox): Own | null {
   const cursors = [...noted.value].map(
     ([key, size]) => [key.slice(noteKeys.cursor.length), Number(size)] as const,
   );
-  return {
-    since: number(noteKeys.since),
-    cursors: new Map(cursors),
-    journal: number(noteKeys.journal),
-    notifier,
-  };
+  const since = number(noteKeys.since);
+  // Places in another trail mean nothing in this one: it is read from its beginning, and what was said is not said again.
+  const isAnother = ![null, trail].includes(outbox.recall(noteKeys.trail));
+  if (isAnother) return { trail, since, cursors: new Map(), journal: null, notifier };
+  return { trail, since, cursors: new Map(cursors), journal: number(noteKeys.journal), notifier };
 }
 
 /** The first notices of this trail: nothing that stands there already is told. */
@@ -92,7 +106,7 @@ async function begin({ trail, outbox, instance, now }: StartOptions, own: Own): 
     positionOf({ instance, notifier: own.notifier, since: now, journal: 0, cursors }),
   ]);
   if (written.status === 'unavailable') return written;
-  return keep(outbox, { since: now, cursors, told: new Set() });
+  return keep(outbox, own, { since: now, cursors, told: new Set() });
 }
 
 const isHub = ({ name }: StreamHead): boolean => streamKind(name) === 'hub';
@@ -121,9 +135,25 @@ function furthest(own: ReadonlyMap<string, number>, fact: Position | null): Read
   return cursors;
 }
 
-function keep(outbox: Outbox, start: Omit<Start, 'status'>): Start | Unavailable {
+/** A copy of the trail that was put back may end before the place that was reached: it goes on at its end. */
+const notBeyond = (
+  heads: readonly StreamHead[],
+  cursors: ReadonlyMap<string, number>,
+): ReadonlyMap<string, number> => {
+  const sizes = new Map(heads.map(({ name, size }) => [name, size]));
+  return new Map([...cursors].map(([stream, size]) => [stream, Math.min(size, sizes.get(stream) ?? 0)]));
+};
+
+function keep(outbox: Outbox, { trail }: Own, start: Omit<Start, 'status'>): Start | Unavailable {
+  const noted = outbox.notes(noteKeys.cursor);
+  if (!noted.ok) return outboxUnusable;
+  const stale = [...noted.value.keys()].map((key) => [key, null] as const);
   const notes = [...start.cursors].map(([stream, size]) => [noteKeys.cursor + stream, String(size)] as const);
-  const since = { [noteKeys.since]: String(start.since) };
-  const kept = outbox.commit(null, [], { ...since, ...Object.fromEntries(notes) });
+  const rest = { [noteKeys.since]: String(start.since), [noteKeys.trail]: trail };
+  const kept = outbox.commit(null, [], {
+    ...Object.fromEntries(stale),
+    ...Object.fromEntries(notes),
+    ...rest,
+  });
   return kept.ok ? { status: 'known', ...start } : outboxUnusable;
 }
