@@ -202,9 +202,9 @@ test('an attempt that is in hand when the file changes costs no poll, and no eve
   expect(Math.max(...gaps)).toBeLessThan(4_500);
   const [, second] = eventsAmong(records);
   expect(Math.max(second?.data.clock.pollGapMs ?? 0, ended.data.clock.pollGapMs ?? 0)).toBeLessThan(4_500);
-  expect(recordsIn(agent.at('events.jsonl')).map(({ sequence }) => Number(sequence))).toEqual([
-    1, 2, 3, 4, 5,
-  ]);
+  // Two starts, three phases, and perhaps already what the VM felt of it.
+  const sequences = recordsIn(agent.at('events.jsonl')).map(({ sequence }) => Number(sequence));
+  expect(sequences).toEqual([1, 2, 3, 4, 5, 6].slice(0, Math.max(sequences.length, 5)));
   await until(
     'the webhook to have all',
     () => new Set(inbox.requests.map(({ headers }) => headers['webhook-id'])).size === 3,
