@@ -43,9 +43,13 @@ test.each([
   expect(said.map(({ level }) => level)).toEqual(['error']);
 });
 
-test('from a file with one bad page, the records that can be read are delivered all the same', () => {
+test('from a file with one bad page, the records that can be read are delivered all the same, and deeds are remembered', () => {
   using directory = temporaryDirectory();
   const path = closedOutbox(directory.path, 60);
+  {
+    using first = openOutbox(directory.path, ['a']);
+    first.outbox.commit(null, [], { 'deed/hook/a': 'begun', 'deed/approval/a': 'sent' });
+  }
   const instanceId = instanceOf(directory.path);
   const page = 4096;
   const pages = readFileSync(path).length / page;
@@ -56,6 +60,12 @@ test('from a file with one bad page, the records that can be read are delivered 
   const watch = open.outbox.watch();
   expect(watch.ok && Object.keys(watch.value?.sightings ?? {})).toHaveLength(1);
   announce(open.outbox);
+  // What was done about an event is not done again.
+  const deeds = open.outbox.notes('deed/');
+  expect(deeds.ok && [...deeds.value]).toEqual([
+    ['deed/approval/a', 'sent'],
+    ['deed/hook/a', 'begun'],
+  ]);
   const [aside = ''] = asideFiles(directory.path);
   const kept = readFileSync(join(directory.path, aside));
   expect(kept.length).toBe(before.length);

@@ -43,7 +43,7 @@ export interface Salvaged {
 
 /**
  * Takes over from the damaged file what still has a fitting checksum: who the agent is, how far it counted, what it
- * last saw, and every record with a delivery that is not made yet.
+ * last saw, what it did about events, and every record with a delivery that is not made yet.
  * @param aside the damaged file; it is read through a copy, because opening it would change its bytes
  */
 export function salvage(aside: string, into: DatabaseSync): Salvaged {
@@ -92,13 +92,19 @@ function deliveriesOf(from: DatabaseSync, records: ReadonlyMap<number, StoredRec
 
 function salvageMeta(from: DatabaseSync, into: DatabaseSync): number {
   let saved = 0;
-  for (const key of ['instanceId', 'sequence', 'watch', 'observer', 'vmId']) {
+  for (const key of ['instanceId', 'sequence', 'watch', 'observer', 'vmId', ...deedKeys(from)]) {
     const value = attempt(() => readMeta(from, key));
     if (value === undefined || value === null || value === 'damaged') continue;
     putMeta(into, key, value);
     saved += 1;
   }
   return saved;
+}
+
+/** What was done about events: without it a hook would be begun twice, and a recover be lost. */
+function deedKeys(from: DatabaseSync): readonly string[] {
+  const keys = readable(from, 'meta', 'key').map(({ key }) => String(key));
+  return keys.filter((key) => key.startsWith('deed/'));
 }
 
 /** When the agent's own name or count is lost, its newest record still says both. */
