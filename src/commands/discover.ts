@@ -1,4 +1,5 @@
 // `seb discover`: where the metadata service is for a VM that is in no virtual network.
+import { existsSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { type ListenAddress, parseListenAddress } from '../config/listen.ts';
 import { type CommandContext, defineCommand, numberOption, textOption, UsageError } from './command.ts';
@@ -53,7 +54,7 @@ export const discover = defineCommand({
   async run(context) {
     outputFormat(context);
     const asking = askingOf(context);
-    const directory = textOption(context, 'lease-dir');
+    const directory = leaseFolder(context);
     const leases = readLeases(directory === undefined ? leasePlaces : [placeNamed(directory)]);
     if (leases.found.length > 0) {
       return await tell(
@@ -99,6 +100,13 @@ async function tell(context: CommandContext, found: readonly Discovery[]): Promi
     `${named}Only a VM outside a virtual network needs this, and those are retired: classic VMs since 2023-09-06, Cloud Services (classic) since 2024-08-31. On any other VM leave imds.endpoint out: http://169.254.169.254 is right there.\n`,
   );
   return 0;
+}
+
+/** @throws UsageError */
+function leaseFolder(context: CommandContext): string | undefined {
+  const path = textOption(context, 'lease-dir');
+  if (path === undefined || existsSync(path)) return path;
+  throw new UsageError(`--lease-dir takes a folder; "${path}" is not there`);
 }
 
 function complain({ stderr }: CommandContext, sentence: string): number {

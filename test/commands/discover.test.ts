@@ -214,6 +214,7 @@ it.each([
   [['--ask', '--from', '[::1]:68', '--interface', 'lo'], '--from takes'],
   [['--ask', '--interface', 'eth99'], 'there is no interface "eth99"'],
   [['--ask', '--interface', 'lo', '--timeout', '0'], '--timeout takes a number'],
+  [['--lease-dir', '/nowhere'], '"/nowhere" is not there'],
 ])('is called wrongly with %s', async (words, sentence) => {
   using directory = temporaryDirectory();
   const { exitCode, stderr } = await discover('--lease-dir', directory.path, ...words);
