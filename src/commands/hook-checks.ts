@@ -81,5 +81,5 @@ const adviceOn: Readonly<Record<ProgramFault, string>> = {
   'not-executable': 'cannot be run: a hook is a file that may be executed, as chmod 755 makes it',
   unreadable: 'cannot be read by this user',
   unsafe:
-    'may be changed by others, or stands in a folder where they may: give it and its folder to root or the agent’s user, and take the right to write from all others with chmod go-w',
+    'may be changed by others, or stands below a folder that they may change: give it and the folders above it to root or the agent’s user, and take the right to write from all others with chmod go-w',
 };
