@@ -96,21 +96,23 @@ test('VMs that fall silent together are told in one record, once, through a rest
   for (const vm of [0, 1, 2]) await speak(vm);
   let stopping = new AbortController();
   let life = fleet.run(stopping.signal);
-  /** Lets one interval pass, with the look that it brings. */
-  const look = async (ms = minute): Promise<void> => {
-    const before = life.looks();
-    await clock.jump(ms);
-    await until('a look', () => life.looks() > before);
-    await until('its end', async () => (await life.outbox.recall('notify/voices')) !== null);
+  /** Lets time pass, with the looks that it brings. */
+  const look = async (minutes = 1): Promise<void> => {
+    for (let passed = 0; passed < minutes; passed++) {
+      const before = life.looks();
+      await clock.jump(minute);
+      await until('a look', () => life.looks() > before);
+    }
+    await until('its end', () => life.outbox.recall('notify/voices') !== null);
   };
   await clock.jump(minute);
   await clock.jump(minute);
   await look();
   // Whoever was silent before is no news.
   expect(toldIn(life.outbox)).toEqual([]);
-  await clock.jump(hour);
+  await look(60);
   await speak(2);
-  await look(hour);
+  await look(60);
   await until('the silence', () => toldIn(life.outbox).length > 0);
   expect(toldIn(life.outbox)).toEqual([['silent', ['web-0', 'web-1']]]);
   stopping.abort();
@@ -144,7 +146,7 @@ test('whoever is heard again was silent since the last word before that, however
   for (let minutes = 0; minutes < 3; minutes++) await clock.jump(minute);
   await until('the first look', () => life.outbox.recall('notify/voices') !== null);
   for (const count of [1, 1, 2]) {
-    await clock.jump(2 * hour);
+    for (let minutes = 0; minutes < 120; minutes++) await clock.jump(minute);
     if (count === 2) await speak(0);
     await clock.jump(minute);
     await until('what is told', () => toldIn(life.outbox).length === count);
@@ -158,7 +160,7 @@ test('whoever is heard again was silent since the last word before that, however
   await life.ended;
 });
 
-test('nobody is looked at while the hub is not heard, and for two intervals after', async () => {
+test('nobody is looked at while the hub is not heard, and for twenty minutes after a long outage', async () => {
   using directory = temporaryDirectory();
   await using fleet = openFleet(directory.path);
   const { clock, hear } = fleet;
@@ -166,13 +168,49 @@ test('nobody is looked at while the hub is not heard, and for two intervals afte
   const life = fleet.run(stopping.signal);
   hear(false);
   for (let minutes = 0; minutes < 10; minutes++) await clock.jump(minute);
-  hear(true);
-  for (let minutes = 0; minutes < 2; minutes++) await clock.jump(minute);
-  expect(life.looks()).toBe(0);
+  for (const breaks of [1, 0]) {
+    hear(true);
+    for (let minutes = 0; minutes < 20; minutes++) await clock.jump(minute);
+    expect(life.looks()).toBe(0);
+    hear(breaks === 0);
+    await clock.jump(minute);
+  }
+  await until('a look', () => life.looks() === 1);
+  stopping.abort();
+  await clock.jump(minute);
+  await life.ended;
+});
+
+test('nobody is looked at for twenty minutes after the consumer stood still for long', async () => {
+  using directory = temporaryDirectory();
+  await using fleet = openFleet(directory.path);
+  const { clock, speak } = fleet;
+  await speak(0);
+  const stopping = new AbortController();
+  const life = fleet.run(stopping.signal);
+  for (let minutes = 0; minutes < 3; minutes++) await clock.jump(minute);
+  await until('a look', () => life.looks() === 1);
+  await clock.jump(3 * hour);
+  for (let minutes = 0; minutes < 20; minutes++) await clock.jump(minute);
+  expect(life.looks()).toBe(1);
+  await clock.jump(minute);
+  await until('another look', () => life.looks() === 2);
+  await until('the silence', () => toldIn(life.outbox).length === 1);
+  stopping.abort();
+  await clock.jump(minute);
+  await life.ended;
+});
+
+test('a moment in which the hub is not heard puts the next look off by three times as long', async () => {
+  using directory = temporaryDirectory();
+  await using fleet = openFleet(directory.path);
+  const { clock, hear } = fleet;
+  const stopping = new AbortController();
+  const life = fleet.run(stopping.signal);
   hear(false);
   await clock.jump(minute);
   hear(true);
-  for (let minutes = 0; minutes < 2; minutes++) await clock.jump(minute);
+  for (let minutes = 0; minutes < 3; minutes++) await clock.jump(minute);
   expect(life.looks()).toBe(0);
   await clock.jump(minute);
   await until('a look', () => life.looks() === 1);

@@ -31,19 +31,23 @@ interface Voice {
 /** By agent. */
 type Voices = Readonly<Record<string, Voice>>;
 
-// After a start, or an outage of the hub, what agents said meanwhile has to come first.
+// After a start, what agents said meanwhile has to come first.
 const hearingIntervals = 2;
+// An agent that cannot reach the hub waits ever longer before it tries again, up to 15 minutes: until then its words
+// are on its disk.
+const outageTimes = 3;
+const outageMsMax = 20 * 60_000;
+// A busy machine is late by less; beyond that this program stood still, or its clock was set.
+const lateMsMax = 30_000;
 
 /** Until the signal aborts. */
 export async function watchSilence(options: SilenceOptions, signal: AbortSignal): Promise<void> {
-  const { clock, intervalMs, isHearing, log } = options;
-  let hearingSinceMs: number | null = null;
+  const { clock, intervalMs, log } = options;
+  const hasHeardLong = openHearing(options);
   while (!signal.aborted) {
     await clock.sleep(intervalMs, signal);
     if (signal.aborted) return;
-    hearingSinceMs = isHearing() ? (hearingSinceMs ?? clock.monotonic()) : null;
-    if (hearingSinceMs === null || clock.monotonic() - hearingSinceMs < hearingIntervals * intervalMs)
-      continue;
+    if (!hasHeardLong()) continue;
     try {
       await look(options);
     } catch (error) {
@@ -54,6 +58,25 @@ export async function watchSilence(options: SilenceOptions, signal: AbortSignal)
       );
     }
   }
+}
+
+/** @returns what says, once in each interval, whether everything has been heard for so long that silence means something */
+function openHearing({ clock, intervalMs, isHearing }: SilenceOptions): () => boolean {
+  let sinceMs: number | null = null;
+  let brokenMs = 0;
+  let last = { wall: clock.now(), steady: clock.monotonic() };
+  return () => {
+    const now = { wall: clock.now(), steady: clock.monotonic() };
+    const passedMs = Math.max(now.wall - last.wall, now.steady - last.steady);
+    last = now;
+    const isBroken = !isHearing() || passedMs > intervalMs + lateMsMax;
+    if (isBroken) brokenMs += passedMs;
+    sinceMs = isBroken ? null : (sinceMs ?? now.steady);
+    const patienceMs = Math.max(hearingIntervals * intervalMs, Math.min(outageTimes * brokenMs, outageMsMax));
+    if (sinceMs === null || now.steady - sinceMs < patienceMs) return false;
+    brokenMs = 0;
+    return true;
+  };
 }
 
 async function look({ outbox, teller, openReader, ring, clock }: SilenceOptions): Promise<void> {
