@@ -1,4 +1,5 @@
 // Adds to the end of an event who should have told of it and did not, as far as the trail knows.
+import { setImmediate } from 'node:timers/promises';
 import type { TrailReader } from '../../audit/store.ts';
 import { eventKey } from '../../core/document.ts';
 import type { MissingVm } from '../../core/fleet-fact.ts';
@@ -8,6 +9,8 @@ import type { OpenReader } from './term.ts';
 
 // A message that names more is read by nobody; "seb timeline" names all.
 const namesMax = 100;
+// A trail of a big fleet is asked for long: of many ends at once the rest is told without.
+const askMsMax = 1_000;
 
 /** @param now epoch ms */
 export async function withMissing(
@@ -19,7 +22,13 @@ export async function withMissing(
   try {
     await using reader = await openReader();
     const told: Tellable[] = [];
-    for (const each of tellables) told.push(isEnd(each) ? await endOf(each, reader, now) : each);
+    const until = performance.now() + askMsMax;
+    for (const each of tellables) {
+      const isAsked = isEnd(each) && performance.now() < until;
+      told.push(isAsked ? await endOf(each, reader, now) : each);
+      // SQLite answers at once: without a pause nothing else would have its turn.
+      if (isAsked) await setImmediate();
+    }
     return told;
   } catch {
     // A trail that cannot be asked now must not hold up what is known.
