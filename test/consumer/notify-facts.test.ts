@@ -1,6 +1,8 @@
 // What is told of what the trail holds: not what is old, not what was told, and nothing that is not whole.
 import { expect, test } from 'vitest';
+import type { TrailReader } from '../../src/audit/store.ts';
 import { findTellables } from '../../src/consumer/notify/facts.ts';
+import { withMissing } from '../../src/consumer/notify/missing.ts';
 import { openVmDirectory } from '../../src/consumer/notify/vm-directory.ts';
 import { unknownObserver } from '../../src/core/observer.ts';
 import { asHubEvents, freeze, liveMigration, observerOf, saying, synthesisAt } from '../support/synthetic.ts';
@@ -75,4 +77,24 @@ test('a VM is known by its name in its own resource group, and one that never sp
   expect(directory.find('web-9', neighbour)).toMatchObject({
     ...{ name: 'web-9', vmId: null, faultDomain: null, vmScaleSet: 'web', location: 'norwayeast' },
   });
+});
+
+test('of many ends at once only as many are asked about as one second allows, and others have their turns between', async () => {
+  const ends = Array.from({ length: 12 }, (_, event) => liveMigration(event).slice(2)).flat();
+  const { tellables } = findTellables(entriesOf(ends), rules({ now: synthesisAt + 3_600_000 }));
+  let [asked, turns] = [0, 0];
+  const counting = setInterval(() => (turns += 1), 1);
+  const slowly = (): null => {
+    asked += 1;
+    for (const until = performance.now() + 250; performance.now() < until; );
+    return null;
+  };
+  const reader = { timeline: async () => slowly(), [Symbol.asyncDispose]: async () => undefined };
+  const told = await withMissing(tellables, async () => reader as unknown as TrailReader, synthesisAt);
+  clearInterval(counting);
+  expect(told).toEqual(tellables);
+  expect(tellables).toHaveLength(12);
+  expect(asked).toBeLessThanOrEqual(4);
+  expect(asked).toBeGreaterThan(0);
+  expect(turns).toBeGreaterThanOrEqual(asked - 1);
 });
