@@ -70,15 +70,17 @@ export function openPartitionFeed(options: FeedOptions): PartitionFeed {
   let inHand: Promise<void> | null = null;
   let creditSurplus = 0;
   let isBroken = false;
-  let isRefused = false;
+  let refused: HistoryChanged | HubRewound | null = null;
 
   const refuse = (why: HistoryChanged | HubRewound): void => {
-    if (!isRefused) options.onRefused(why);
-    isRefused = true;
+    // A hub that held less than the trail may have grown beyond it since: then it is another history.
+    const isNews = refused === null || (why.name === 'HistoryChanged' && refused.name !== why.name);
+    if (isNews) options.onRefused(why);
+    refused = isNews ? why : refused;
   };
   const take = async (events: readonly HubEvent[]): Promise<void> => {
     if (differs(options.tail, events)) refuse(new HistoryChanged());
-    if (isRefused) return;
+    if (refused !== null) return;
     const fresh = events.filter(({ sequenceNumber }) => sequenceNumber > position.lastSequenceNumber);
     for (const run of runsOf(fresh)) {
       // The SDK goes on calling for a while; what it brings then is read again by the next session.
@@ -93,7 +95,7 @@ export function openPartitionFeed(options: FeedOptions): PartitionFeed {
     ...{ partition, stream: options.stream },
     position: () => position,
     busy: () => inHand !== null,
-    isRefused: () => isRefused,
+    isRefused: () => refused !== null,
     refuse,
     creditSurplus: () => creditSurplus,
     take: async (events) => {

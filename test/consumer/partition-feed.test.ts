@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { openSqliteTrail } from '../../src/audit/sqlite.ts';
 import { emptyStream, type TrailStore } from '../../src/audit/store.ts';
 import { systemClock } from '../../src/clock.ts';
+import { HubRewound } from '../../src/consumer/hub-fault.ts';
 import { openPartitionFeed } from '../../src/consumer/partition-feed.ts';
 import { openProgress } from '../../src/consumer/progress.ts';
 import { type Leaf, leafOf } from '../../src/core/leaf.ts';
@@ -22,6 +23,7 @@ function feedInto(
 ) {
   const [over, log] = [new AbortController(), recordingLog()];
   const news = { stored: [] as number[], holes: 0, refused: 0 };
+  const reasons: string[] = [];
   const feed = openPartitionFeed({
     ...{ partition: '0', stream: 'ns/hub/0/epoch', start, tail, trail, log },
     ...{ holes, clock: systemClock, signal: over.signal },
@@ -30,11 +32,12 @@ function feedInto(
     onHole: () => {
       news.holes += 1;
     },
-    onRefused: () => {
+    onRefused: (why) => {
       news.refused += 1;
+      reasons.push(why.name);
     },
   });
-  return { feed, over, log, news };
+  return { feed, over, log, news, reasons };
 }
 
 const events = asHubEvents([0, 1, 2].flatMap((event) => liveMigration(event)));
@@ -102,6 +105,22 @@ test('the trail’s last event, given once more, must be the same; behind anothe
   const same = feedInto(trail, new Map(), first.feed.position(), tail);
   await same.feed.take(events.slice(2, 5));
   expect(same.news).toEqual({ stored: [2], holes: 0, refused: 0 });
+});
+
+test('a hub that held less, and then grew beyond the trail with other events, is told as each in its turn, and once', async () => {
+  using directory = temporaryDirectory();
+  await using trail = openSqliteTrail(join(directory.path, 'trail.db'));
+  const first = feedInto(trail);
+  await first.feed.take(events.slice(0, 3));
+  const [tail] = events.slice(2, 3).map(leafOf);
+  const { feed, news, reasons } = feedInto(trail, new Map(), first.feed.position(), tail);
+  for (const _look of [1, 2]) feed.refuse(new HubRewound());
+  const other = events.slice(2, 5).map((event) => ({ ...event, body: Buffer.from('another') }));
+  for (const _batch of [1, 2]) await feed.take(other);
+  feed.refuse(new HubRewound());
+  expect(reasons).toEqual(['HubRewound', 'HistoryChanged']);
+  expect(news.stored).toEqual([]);
+  expect(feed.isRefused()).toBe(true);
 });
 
 test('a gap stands in the journal, in the transaction of what follows it, wherever in a batch it is', async () => {
