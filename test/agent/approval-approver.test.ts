@@ -1,9 +1,13 @@
 // The approver step by step: what it waits for, what it never does without the disk, and what it forgets.
+import { setImmediate } from 'node:timers/promises';
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type ApproverRuntime, openApprover } from '../../src/agent/approval/approver.ts';
 import { noteOf } from '../../src/agent/approval/notes.ts';
 import type { Consequence } from '../../src/agent/reaction.ts';
 import type { Preparation } from '../../src/agent/reactions.ts';
+import type { Clock } from '../../src/clock.ts';
+import { decideApproval } from '../../src/core/approval.ts';
 import type { ApprovalAnswer } from '../../src/core/approval-attempt.ts';
 import type { ApprovalData } from '../../src/core/deed.ts';
 import { unknownObserver } from '../../src/core/observer.ts';
@@ -35,7 +39,11 @@ function seen({ partial = false } = {}): Watch {
 }
 
 /** An approver with a real outbox, and everything else as the test says. */
-function world(approval: object = {}, answers: readonly ApprovalAnswer[] = []) {
+function world(
+  approval: object = {},
+  answers: readonly ApprovalAnswer[] = [],
+  sleeping: Partial<Clock> = {},
+) {
   const directory = temporaryDirectory();
   const open = openOutbox(directory.path, ['hub']);
   const { outbox, clock, log } = open;
@@ -79,7 +87,7 @@ function world(approval: object = {}, answers: readonly ApprovalAnswer[] = []) {
     journal,
     observer: { current: () => state.observer },
     wake: openWake(),
-    ...{ clock, log, dataSinks: ['hub', 'other'], signal: stopping.signal },
+    ...{ clock: { ...clock, ...sleeping }, log, dataSinks: ['hub', 'other'], signal: stopping.signal },
     approved: (_: string, { drafts, notes }: Consequence) => void journal.commit(null, drafts, notes),
     preparationOf: () => state.preparation,
   } as unknown as ApproverRuntime;
@@ -248,4 +256,81 @@ it('does not forget it before, so that an event that flickers is not approved ag
   await here.act(emptyWatch('boot'));
   await here.act(seen());
   expect(here.posted).toHaveLength(1);
+});
+
+/** What an event may turn into from one document to the next; null: it is not there. */
+const turns = [
+  {},
+  { resources: ['WestNO_0', 'WestNO_1'] },
+  { resources: ['WestNO_1', '_westno_0'] },
+  { resources: ['WestNO_1'] },
+  { resources: ['WestNO_1', 'WestNO_2', 'WestNO_0'] },
+  { eventType: 'Terminate', resources: ['WestNO_0', 'WestNO_1'] },
+  { eventSource: 'User' },
+  { eventStatus: 'Started', notBefore: null },
+  { durationSeconds: 600 },
+  null,
+] as const;
+const answers: readonly ApprovalAnswer[] = [
+  { status: 'accepted', code: 200 },
+  { status: 'throttled', code: 503, retryAfterMs: null },
+  { status: 'failed', code: null, reason: 'breaks the connection' },
+  { status: 'refused', code: 400, detail: '' },
+];
+
+it('sends nothing that the last two documents do not let it, whatever they turn into and whatever is answered', async () => {
+  const rules = [
+    { match: { sources: ['User'] }, action: 'never' },
+    { match: { maxDuration: '9s' }, action: 'approve' },
+  ] as const;
+  const policy = { rules: [rules[0], { ...rules[1], match: { maxDuration: 9_000 } }], deliveryTimeout: 0 };
+  let sent = 0;
+  const property = fc.asyncProperty(
+    fc.array(fc.constantFrom(...turns), { minLength: 4, maxLength: 20 }),
+    fc.array(fc.constantFrom(...answers), { minLength: 9, maxLength: 9 }),
+    async (documents, answered) => {
+      // Every wait lasts until the next document.
+      let sleepers: (() => void)[] = [];
+      const sleep: Clock['sleep'] = (_, signal) =>
+        new Promise((resolve) => {
+          sleepers.push(resolve);
+          if (signal.aborted) resolve();
+          signal.addEventListener('abort', () => resolve());
+        });
+      const settings = { rules, deliveryTimeout: '0ms', secondAfter: '1s' };
+      await using here = world(settings, answered, { sleep });
+      const mayBeSent = (turn: (typeof turns)[number]): boolean => {
+        // An event that has begun may have done so by an approval whose answer is awaited.
+        if (turn === null || 'eventStatus' in turn) return turn !== null;
+        const subject = { event: { ...event, ...turn }, notBefore: null, firstSeenAt: 0, vmName: 'WestNO_0' };
+        const circumstances = { approved: false, preparation: 'none', undelivered: [] } as const;
+        const decided = decideApproval(
+          { ...subject, ...circumstances },
+          { ...policy, secondAfter: 1_000 },
+          9_999,
+        );
+        return decided.status === 'approve';
+      };
+      let watch = emptyWatch('boot');
+      let before: (typeof turns)[number] = null;
+      for (const turn of documents) {
+        const moment = { now: here.clock.now(), pollGapMs: 1_000, bootId: 'boot', firstSinceStart: false };
+        const events = turn === null ? [] : [{ ...event, ...turn }];
+        ({ watch } = observe(watch, { incarnation: '2', events, partial: false }, moment));
+        const sofar = here.posted.length;
+        const waking = sleepers;
+        sleepers = [];
+        for (const wake of waking) wake();
+        await here.act(watch);
+        await setImmediate();
+        if (here.posted.length > sofar) expect([turn, before].some(mayBeSent)).toBe(true);
+        before = turn;
+      }
+      sent += here.posted.length;
+      const taken = here.said.filter(({ decision }) => decision === 'approved');
+      expect(taken.length).toBeLessThanOrEqual(here.posted.length);
+    },
+  );
+  await fc.assert(property, { numRuns: 60 });
+  expect(sent).toBeGreaterThan(20);
 });
