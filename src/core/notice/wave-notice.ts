@@ -150,14 +150,14 @@ function phaseFact({ vms }: ReportedWave, { state, title }: Phase): readonly Not
   return names.length === 0 ? [] : listFact(`${title} (${names.length})`, names);
 }
 
-/** Such as `0 done, 1 in progress, 2 to come`, in the order in which they came; null when none is known. */
+/** Such as `FD 0 done, FD 1 in progress`, in the order in which they came; a bare 0 would read as a count. Null without any. */
 function faultDomainsText(events: readonly ReportedWaveEvent[]): string | null {
   const found = new Map<string, WaveState>();
   for (const { faultDomains, state } of events)
     for (const name of faultDomains) found.set(name, moreUrgent(found.get(name), state));
   if (found.size === 0) return null;
   const texts = [...found].map(
-    ([name, state]) => `${name} ${phases.find((phase) => phase.state === state)?.words}`,
+    ([name, state]) => `FD ${name} ${phases.find((phase) => phase.state === state)?.words}`,
   );
   return nameList(texts, 'fault domains', faultDomainsLengthMax);
 }
