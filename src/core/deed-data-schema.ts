@@ -23,7 +23,7 @@ const approvalReason = z
     'gone',
   ])
   .describe(
-    'Why. `rule`, `person`: they say so. `no-rule`: none fits. `never`: the rule that fits says never. `shared`: the event names other VMs, and the rule does not speak for them. `terminates-others`: it would delete other VMs. `prepare-failed`: a hook did. `refused-by-imds`: the metadata service does not take it. `too-late`: the event had to start before it was taken. `gone`: the event left the document first.',
+    'Why. `rule`, `person`: they say so. `no-rule`: none fits. `never`: the rule that fits says never. `shared`: the event names other VMs, and the rule does not speak for them. `terminates-others`: it would delete other VMs. `prepare-failed`: a hook did. `refused-by-imds`: the metadata service does not take it. `too-late`: the event had to start before it was taken. `gone`: the event left the document first, or was no longer to be approved from here.',
   );
 
 const rule = z

@@ -37,7 +37,7 @@ export type ApprovalReason =
   | 'refused-by-imds'
   /** It went on being tried until the event had to start by itself. */
   | 'too-late'
-  /** The event left the document before the answer came. */
+  /** The event left the document, or was no longer to be approved from here, before the answer came. */
   | 'gone';
 
 /** `data` of an approval record. */
