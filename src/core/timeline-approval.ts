@@ -1,5 +1,5 @@
 // Who let an event begin, as far as that is known: an approver's record, or what follows from when it started.
-import { dueAt, startedUnannounced } from './event-course.ts';
+import { dueAt, isFinal, startedUnannounced } from './event-course.ts';
 import type { ApprovalDeed } from './read-deed.ts';
 import { type Figure, figure, unknownFigure } from './timeline-figure.ts';
 import type { AgentDeed, TimelineParts } from './timeline-parts.ts';
@@ -71,6 +71,8 @@ function inferred({ event }: TimelineParts, startedAt: number): Figure<Approved>
   if (startedUnannounced(event)) {
     const source = event.eventSource?.toLowerCase();
     if (source === 'user') return nobody('policy-auto', 'a user asked for it, and it was first seen started');
+    if (isFinal(event))
+      return nobody('unknown', 'it was first seen started: its notice may have passed between two looks');
     if (source === 'platform')
       return nobody('hardware-failure', 'the platform began it, and it was first seen started');
     return nobody('unknown', 'it was first seen started, and its source is not known');

@@ -161,6 +161,7 @@ describe('who let it begin', () => {
       begun({ eventSource: 'User' }),
     ],
     ['a failure, when the platform’s is', 'inferred null hardware-failure', begun({})],
+    ['nobody knows, when an eviction is', 'inferred null unknown', begun({ eventType: 'Preempt' })],
     [
       'nobody knows, when the agent began with it',
       'inferred null unknown',
