@@ -30,6 +30,8 @@ export interface AgentStanding {
 const minuteMs = 60_000;
 /** What an agent keeps to unless it says otherwise. */
 export const heartbeatMsUsual = 60 * minuteMs;
+// No agent can be set to more: what somebody else sends must not become a time that nobody can write.
+const heartbeatMsMax = 24 * 60 * minuteMs;
 // Half an interval more, because a heartbeat waits behind a busy poll, and a minute for the way through the hub.
 const patience = 1.5;
 // A clock that is further ahead than this is wrong, and says nothing about when its VM spoke.
@@ -41,7 +43,7 @@ type Spoken = Pick<KnownAgent, 'lastAt' | 'heartbeatIntervalMs'>;
 
 /** When an agent is overdue that spoke last at this time, epoch ms. */
 export const overdueAfter = (lastAt: number, heartbeatIntervalMs: number | null): number =>
-  lastAt + (heartbeatIntervalMs ?? heartbeatMsUsual) * patience + minuteMs;
+  lastAt + Math.min(heartbeatIntervalMs ?? heartbeatMsUsual, heartbeatMsMax) * patience + minuteMs;
 
 /** Without a word by then an agent is silent, epoch ms. */
 export const expectedBy = ({ lastAt, heartbeatIntervalMs }: Spoken): number =>

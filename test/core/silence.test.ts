@@ -43,6 +43,11 @@ describe('an agent', () => {
     expect(stateOf(known(saying({ kind: 'scheduled' })), 91 * minute + 1)).toBe('silent');
   });
 
+  it('is expected within a day and a half, whatever interval it tells', () => {
+    const agent = known(beating({ heartbeatIntervalMs: Number.MAX_SAFE_INTEGER }));
+    expect(standing([agent], 0)).toMatchObject([{ expectedBy: synthesisAt + 36 * hour + minute }]);
+  });
+
   it('is heard by any record, whatever it says', () => {
     const agent = known(beating(), saying({ kind: 'scheduled', after: 80 * minute }));
     expect(stateOf(agent, 100 * minute)).toBe('heard');
