@@ -62,7 +62,7 @@ export async function serveTerm(options: TermOptions, lease: Lease): Promise<voi
   const stop = openNoticeStop(options.signal, lease.lost, clock);
   const sinks = await openSinks(settings, outbox);
   const begun = await begin({ ...options, outbox, sinks }, stop.delivering);
-  if (begun === null) return;
+  if (begun === null) return await closeAll(sinks);
   Object.assign(book, { role: 'leading', fault: null });
   log.info({ sinks: sinks.map(({ name, type }) => `${name} (${type})`) }, 'notices are sent from here');
   const isOver = await runLoops({ ...options, ...begun, outbox, sinks, stop });
@@ -103,6 +103,11 @@ async function openSinks({ sinks, imds }: NotifySettings, outbox: Outbox): Promi
   return Object.entries(sinks).map(([name, sink]) =>
     kinds.open(name, sink, { imdsEndpoint: imds.endpoint, version, memory: outbox.memoryOf(name) }),
   );
+}
+
+/** Of a term that never began: otherwise each loop closes its own. */
+async function closeAll(sinks: readonly OpenSink[]): Promise<void> {
+  await Promise.all(sinks.map(({ sink }) => sink[Symbol.asyncDispose]()));
 }
 
 /** @returns whether all of them ended in time */
