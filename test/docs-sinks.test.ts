@@ -24,9 +24,17 @@ it.each([
 it('gives each its severities', () => {
   const severities = (...records: readonly { readonly severitytext: string }[]) =>
     records.map(({ severitytext }) => severitytext);
-  expect(rowOf('approval')).toContain('| INFO when approved, else WARN |');
-  const decisions = (['approved', 'refused', 'failed'] as const).map((decision) => approvalOf({ decision }));
-  expect(severities(...decisions)).toEqual(['INFO', 'WARN', 'WARN']);
+  expect(rowOf('approval')).toContain(
+    '| INFO when it went as the rules want it: approved, or refused for `no-rule` or `never`; else WARN |',
+  );
+  const decisions = [
+    approvalOf(),
+    ...(['no-rule', 'never', 'shared', 'prepare-failed'] as const).map((reason) =>
+      approvalOf({ decision: 'refused', reason }),
+    ),
+    approvalOf({ decision: 'failed', reason: 'too-late' }),
+  ];
+  expect(severities(...decisions)).toEqual(['INFO', 'INFO', 'INFO', 'WARN', 'WARN', 'WARN']);
   expect(rowOf('hook')).toContain('| INFO when it started or succeeded, else ERROR |');
   const outcomes = (['started', 'succeeded', 'failed', 'not-started'] as const).map((outcome) =>
     hookOf({ outcome }),
