@@ -100,7 +100,7 @@ test('what waits is kept by an upgrade that changes the outbox, and an older pro
 
   const asked = await type(machine, ask);
   await machine.run(`rm -r ${packages}/older`); // of root, in a folder that this user shall be able to remove
-  expect(asked.stderr).toContain('it is of another version of the agent');
+  expect(asked.stderr).toContain('it is of another version of the program');
   const refused = await type(machine, 'sh install.sh --rollback');
   expect(refused.stderr).toMatch(
     /the agent of version 1\.0\.0 cannot use what version 1\.1\.0 wrote; nothing was changed/,
