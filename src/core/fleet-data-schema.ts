@@ -72,7 +72,7 @@ const waveView = z
     lastSeenAt: timeSchema,
     startedAt: timeOrNull,
     endedAt: timeOrNull.describe('When the last of its events ended; null while one is open.'),
-    nextNotBefore: timeOrNull.describe('The earliest start of what has not begun.'),
+    nextNotBefore: timeOrNull.describe('The earliest start that is still to come; null when there is none.'),
     counts: z
       .looseObject({ started: count, scheduled: count, completed: count, canceled: count })
       .describe('How many VMs are in each state.'),

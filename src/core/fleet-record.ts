@@ -84,7 +84,7 @@ export function fleetRecord(fact: FleetFact, speaker: Speaker): BridgeRecord<Fle
  * @param at epoch ms
  */
 export function waveRecord(wave: Wave, at: number, speaker: Speaker): BridgeRecord<WaveData> {
-  const view = viewOf(wave);
+  const view = viewOf(wave, at);
   const alone = latestOf(wave, view.state);
   return {
     ...voice('fleet.wave', 'fleet', speaker),

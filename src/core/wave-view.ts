@@ -49,7 +49,7 @@ export interface WaveView {
   readonly startedAt: string | null;
   /** When the last of its events ended; null while one is open. */
   readonly endedAt: string | null;
-  /** The earliest start of what has not begun. */
+  /** The earliest start that is still to come; null when there is none. */
   readonly nextNotBefore: string | null;
   readonly counts: Readonly<Record<WaveState, number>>;
   readonly vms: readonly WaveVm[];
@@ -69,14 +69,16 @@ export interface StandingEvent {
 // What asks most of a person speaks for the rest; what was called off matters least.
 const states: readonly WaveState[] = ['started', 'scheduled', 'completed', 'canceled'];
 
-/** What a wave comes to. */
-export function viewOf(wave: Wave): WaveView {
+/**
+ * What a wave comes to.
+ * @param at epoch ms: what was due before then is not what comes next
+ */
+export function viewOf(wave: Wave, at: number): WaveView {
   const events = standingEvents(wave);
   const summaries = events.map(({ summary }) => summary);
   const open = summaries.filter(({ endedAt }) => endedAt === null);
   const vms = vmsOf(wave, events);
   const ends = summaries.map(({ endedAt }) => endedAt ?? 0);
-  const due = open.filter(({ status }) => status === 'scheduled').flatMap(({ notBefore }) => notBefore ?? []);
   const [first] = summaries;
   const counts = Object.fromEntries(
     states.map((state) => [state, vms.filter((vm) => vm.state === state).length]),
@@ -91,7 +93,7 @@ export function viewOf(wave: Wave): WaveView {
     lastSeenAt: timeOf(Math.max(...summaries.map(({ lastSeenAt }) => lastSeenAt))),
     startedAt: earliest(summaries.flatMap(({ startedAt }) => startedAt ?? [])),
     endedAt: open.length > 0 ? null : timeOf(Math.max(...ends)),
-    nextNotBefore: due.sort().at(0) ?? null,
+    nextNotBefore: nextOf(open, at),
     events: events.map((standing) => eventView(wave, standing)),
     missing: missingOf(events),
     news: newsOf(events, severityOfWave(wave)),
@@ -160,6 +162,15 @@ function longestOf(summaries: readonly EventSummary[]): number | null {
   const known = summaries.flatMap(({ durationSeconds }) => durationSeconds ?? []);
   return known.length === 0 ? null : Math.max(...known);
 }
+
+/** An announced event whose witnesses all vanished stays announced: its time passes, and nothing is next then. */
+const nextOf = (open: readonly EventSummary[], at: number): string | null =>
+  open
+    .filter(({ status }) => status === 'scheduled')
+    .flatMap(({ notBefore }) => notBefore ?? [])
+    .filter((notBefore) => Date.parse(notBefore) > at)
+    .sort()
+    .at(0) ?? null;
 
 const earliest = (times: readonly number[]): string | null =>
   times.length === 0 ? null : timeOf(Math.min(...times));

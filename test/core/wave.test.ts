@@ -60,7 +60,7 @@ const shuffled = <Item>(items: readonly Item[]): fc.Arbitrary<Item[]> =>
 describe('a wave', () => {
   it('takes in the fault domains of a set one after another, and counts where their VMs stand', () => {
     const facts = rollingFacts();
-    const counts = facts.map((_, index) => viewOf(onlyWave(folded(facts.slice(0, index + 1)))).counts);
+    const counts = facts.map((_, index) => viewOf(onlyWave(folded(facts.slice(0, index + 1))), 0).counts);
     expect(counts.map(({ completed, started, scheduled }) => [completed, started, scheduled])).toEqual([
       ...[
         [0, 0, 3],
@@ -170,7 +170,7 @@ describe('a wave', () => {
         const waves = turned
           .flat()
           .reduce<readonly Wave[]>((before, fact) => foldWave(before, fact, now).waves, []);
-        expect(viewOf(onlyWave(waves))).toMatchObject({ state: 'completed', counts: { completed: 15 } });
+        expect(viewOf(onlyWave(waves), 0)).toMatchObject({ state: 'completed', counts: { completed: 15 } });
       }),
       { numRuns: 30 },
     );
@@ -180,7 +180,7 @@ describe('a wave', () => {
     const [scheduled, started, completed] = lifeOf(0);
     if (!scheduled || !started || !completed) throw new Error('a life has three facts');
     const late = folded([started, completed, ...lifeOf(1), scheduled]);
-    expect(viewOf(onlyWave(late))).toMatchObject({
+    expect(viewOf(onlyWave(late), 0)).toMatchObject({
       state: 'completed',
       counts: { completed: 6, scheduled: 0 },
     });
@@ -198,7 +198,7 @@ describe('a wave', () => {
   it('is not brought back by an announcement that comes after the start', () => {
     const [scheduled, started] = lifeOf(0);
     if (!scheduled || !started) throw new Error('a life has three facts');
-    expect(viewOf(onlyWave(folded([started, scheduled]))).state).toBe('started');
+    expect(viewOf(onlyWave(folded([started, scheduled])), 0).state).toBe('started');
   });
 
   it('is changed by nothing that it has folded before', () => {
@@ -247,7 +247,7 @@ describe('a wave', () => {
           expect(next).toEqual(foldWave(waves, fact, soonAfter(fact)).waves);
           const home = next.find(({ id }) => id === waveId);
           if (home === undefined) throw new Error('a fact has a wave');
-          const { vms, counts } = viewOf(home);
+          const { vms, counts } = viewOf(home, 0);
           expect(vms.map(({ name }) => name)).toEqual(
             expect.arrayContaining(fact.vms.map(({ name }) => name)),
           );
@@ -262,7 +262,7 @@ describe('a wave', () => {
   it.each(['constructor', '__proto__', 'toString'])('takes in an event of the id %s', (eventId) => {
     const fact = fleetFact({ kind: 'scheduled', change: { eventId } });
     const { waves } = foldWave(folded(lifeOf(1)), fact, soonAfter(fact));
-    expect(viewOf(lastOf(waves)).events.map((event) => event.eventId)).toContain(eventId);
+    expect(viewOf(lastOf(waves), 0).events.map((event) => event.eventId)).toContain(eventId);
   });
 });
 
@@ -308,7 +308,7 @@ describe('the limits of waves:', () => {
 });
 
 describe('the news of a wave', () => {
-  const newsOf = (facts: readonly FleetFact[]) => viewOf(onlyWave(folded(facts))).news;
+  const newsOf = (facts: readonly FleetFact[]) => viewOf(onlyWave(folded(facts)), 0).news;
 
   it('are its start, its end, and what is announced after that', () => {
     const facts = rollingFacts();

@@ -16,7 +16,8 @@ interface Words {
   /** What is said of a VM that has no such time. */
   readonly never: string;
   readonly listTitle: string;
-  readonly remark: string;
+  /** What it means: of one VM, or of several. */
+  readonly remark: readonly [one: string, several: string];
 }
 
 const are = (count: number): string => `${countText(count, 'VM')} ${count === 1 ? 'is' : 'are'}`;
@@ -28,8 +29,10 @@ const words: Readonly<Record<SilenceState, Words>> = {
     since: 'last heard',
     never: 'never heard',
     listTitle: 'Silent',
-    remark:
+    remark: [
+      'Its agent sends nothing, not even that it watches: the VM may be down, or the agent, or its way to the hub. Nobody there would tell of maintenance now.',
       'Their agents send nothing, not even that they watch: the VM may be down, or the agent, or its way to the hub. Nobody there would tell of maintenance now.',
+    ],
   },
   heard: {
     tone: 'good',
@@ -37,7 +40,10 @@ const words: Readonly<Record<SilenceState, Words>> = {
     since: 'silent since',
     never: 'heard for the first time',
     listTitle: 'Heard again',
-    remark: 'What their agents kept on disk meanwhile arrives now.',
+    remark: [
+      'What its agent kept on disk meanwhile arrives now.',
+      'What their agents kept on disk meanwhile arrives now.',
+    ],
   },
   asleep: {
     tone: 'announced',
@@ -45,8 +51,10 @@ const words: Readonly<Record<SilenceState, Words>> = {
     since: 'last seen',
     never: 'never seen',
     listTitle: 'Cannot see',
-    remark:
+    remark: [
+      'Its agent is there, but the metadata service gives it no document: maintenance may come unannounced.',
       'Their agents are there, but the metadata service gives them no document: maintenance may come unannounced.',
+    ],
   },
   awake: {
     tone: 'good',
@@ -54,7 +62,10 @@ const words: Readonly<Record<SilenceState, Words>> = {
     since: 'could not since',
     never: 'since now',
     listTitle: 'Sees again',
-    remark: 'The metadata service answers their agents again.',
+    remark: [
+      'The metadata service answers its agent again.',
+      'The metadata service answers their agents again.',
+    ],
   },
 };
 
@@ -85,7 +96,7 @@ export function silenceNotice({ data, at }: ReportedRecord): Notice {
     what: title,
     facts: [list, ...timeFact('Noticed', at)],
     description: null,
-    remarks: [remark],
+    remarks: [remark[vms.length === 1 ? 0 : 1]],
     portalUrl: null,
     eventId: null,
   };

@@ -110,8 +110,13 @@ function progressText({ vms }: ReportedWave): string {
   if (first === undefined) return 'no VM is named';
   const all = countText(vms.length, 'VM');
   const whole = first.count === vms.length;
-  const begin = whole ? `${vms.length === 1 ? all : `all ${all}`}` : `${first.count} of ${all}`;
+  const begin = whole ? wholeText(vms.length) : `${first.count} of ${all}`;
   return [`${begin} ${first.words}`, ...others.map(({ count, words }) => `${count} ${words}`)].join(', ');
+}
+
+function wholeText(count: number): string {
+  if (count === 2) return 'both VMs';
+  return count === 1 ? '1 VM' : `all ${count} VMs`;
 }
 
 function whenText({ state, nextNotBefore, endedAt, events }: ReportedWave): string {

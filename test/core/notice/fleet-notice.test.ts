@@ -21,13 +21,15 @@ import {
   lifeOf,
   onlyWave,
   rollingFacts,
+  soonAfter,
 } from '../../support/fleet-facts.ts';
 import { linesOf } from '../../support/notices.ts';
 import { brokenLimits, type CheckedMessage } from '../../support/slack-limits.ts';
 
 const told = (record: BridgeRecord): string[] => linesOf(noticeOf(record));
-const waveOf = (facts: readonly FleetFact[]) =>
-  waveRecord(onlyWave(folded(facts)), Date.now(), fleetSpeaker());
+/** As it is told a second after the last of these facts, unless said otherwise. */
+const waveOf = (facts: readonly FleetFact[], at = Math.max(...facts.map(soonAfter))) =>
+  waveRecord(onlyWave(folded(facts)), at, fleetSpeaker());
 
 /** As it goes over the wire. */
 const posted = (message: object): CheckedMessage => JSON.parse(JSON.stringify(message));
@@ -115,6 +117,37 @@ describe('the notice of a wave', () => {
       'Location: norwaywest',
       `Events: 3: ${ids(3)}`,
       inferred,
+    ]);
+  });
+
+  it('names no time that has passed as the next one: an announced event may vanish with its witnesses', () => {
+    const [vanished, coming] = [fleetFact({ kind: 'scheduled', event: 1, after: 1 }), lifeOf(2, 30)[0]];
+    const facts = [...lifeOf(0).slice(0, 2), vanished, ...(coming ? [coming] : [])];
+    const at = (time: string) => Date.parse(`2026-11-10T${time}Z`);
+    const [before, between, after] = ['22:20:00', '22:40:00', '23:00:00'].map((time) =>
+      told(waveOf(facts, at(time))).filter((line) => /not before/i.test(line)),
+    );
+    expect(before).toEqual([
+      expect.stringContaining('next not before 2026-11-10 22:35:00 UTC'),
+      expect.stringContaining('Next not before: 2026-11-10 22:35:00 UTC'),
+    ]);
+    expect(between).toEqual([
+      expect.stringContaining('next not before 2026-11-10 22:55:00 UTC'),
+      expect.stringContaining('Next not before: 2026-11-10 22:55:00 UTC'),
+    ]);
+    expect(after).toEqual([]);
+  });
+
+  it('of two VMs says both, and of two that differ counts them', () => {
+    const pair = (kind: 'scheduled' | 'started', event: number) =>
+      fleetFact({ kind, event, vms: [fleetVm(event)] });
+    const announced = [pair('scheduled', 0), pair('scheduled', 1)];
+    const headlines = [announced, [...announced, pair('started', 0)]].map(
+      (facts) => noticeOf(waveOf(facts)).headline,
+    );
+    expect(headlines).toEqual([
+      expect.stringContaining(': both VMs to come, not before'),
+      expect.stringContaining(': 1 of 2 VMs in progress, 1 to come'),
     ]);
   });
 
@@ -221,6 +254,18 @@ describe('the notice of silence', () => {
       'Noticed: 2026-11-10 22:30:00 UTC (1794349800000)',
       '! Their agents send nothing, not even that they watch: the VM may be down, or the agent, or its way to the hub. Nobody there would tell of maintenance now.',
     ]);
+  });
+
+  it.each([
+    ['silent', 'Its agent sends nothing, not even that it watches', 'Their agents send nothing'],
+    ['heard', 'What its agent kept on disk', 'What their agents kept on disk'],
+    ['asleep', 'Its agent is there, but the metadata service gives it no document', 'Their agents are there'],
+    ['awake', 'The metadata service answers its agent again', 'answers their agents again'],
+  ] as const)('says what it means of one VM that is %s in other words than of two', (state, one, several) => {
+    const lastLine = (...names: string[]) =>
+      noticed({ state, vms: names.map((name) => vm(name, null)) }).at(-1);
+    expect(lastLine('web-1')).toContain(one);
+    expect(lastLine('web-1', 'web-2')).toContain(several);
   });
 
   it.each([
