@@ -80,4 +80,9 @@ export interface TrailReader extends AsyncDisposable {
    * @throws TrailUnusable also when an earlier version wrote the trail, and no consumer of this one has opened it yet
    */
   timeline(eventId: string): Promise<TimelineParts | null>;
+  /**
+   * The ids of events that begin with this, as the trail keeps them, in their own order.
+   * @param limit the first so many
+   */
+  eventIds(beginning: string, limit: number): Promise<readonly string[]>;
 }

@@ -4,7 +4,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { phaseBits } from '../core/agent-fold.ts';
 import { canonicalName } from '../core/document.ts';
 import { openForReading, withSentence } from './sqlite-file.ts';
-import { agentsOf, eventReader, timelineOf } from './sqlite-timeline.ts';
+import { agentsOf, eventIdsOf, eventReader, timelineOf } from './sqlite-timeline.ts';
 import type {
   EventQuery,
   TrailCounts,
@@ -30,6 +30,7 @@ export function openSqliteReader(path: string): TrailReader {
     streams: async () => answer(() => streamsOf(database)),
     agents: async () => answer(() => agentsOf(database)),
     timeline: async (eventId) => answer(() => timelineOf(database, path, eventId)),
+    eventIds: async (beginning, limit) => answer(() => eventIdsOf(database, beginning, limit)),
     [Symbol.asyncDispose]: async () => database.close(),
   };
 }

@@ -54,6 +54,18 @@ export function timelineOf(database: DatabaseSync, path: string, eventId: string
   };
 }
 
+/** The ids of events that begin with this, whatever its case. @param limit the first so many */
+export function eventIdsOf(database: DatabaseSync, beginning: string, limit: number): readonly string[] {
+  const key = eventKey(beginning);
+  return database
+    .prepare(
+      `SELECT event_id FROM event WHERE event_id >= ?1 AND substr(event_id, 1, length(?1)) = ?1
+       ORDER BY event_id LIMIT ?2`,
+    )
+    .all(key, limit)
+    .map((row) => String(row['event_id']));
+}
+
 function tellingFrom(row: Row): TimelineParts['tellings'] {
   const transition = transitionOf(String(row['type']));
   if (transition === null) return [];

@@ -22,8 +22,8 @@ export async function printSheet(context: CommandContext, timeline: Timeline, zo
   await printRows(context, storyColumns(moment), timeline.story);
 }
 
-// What comes from outside must not steer the terminal.
-const plainText = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
+/** A text in one line: what comes from outside must not steer the terminal. */
+export const plainText = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
 
 const vmsNamedMax = 3;
 

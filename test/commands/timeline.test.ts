@@ -109,15 +109,44 @@ test('docs/timeline.md defines every word that a program may read', async () => 
   expect(words.filter((word) => !page.includes(`\`${word}\``))).toEqual([]);
 });
 
+test('the beginning of an id is enough, of 8 characters or more and in any case, unless several events begin with it', async () => {
+  using directory = temporaryDirectory();
+  const path = await someTrail(directory.path);
+  const ask = (id: string) => runCommandLine(['timeline', id, '--trail', path, '-o', 'json']);
+  {
+    await using trail = openSqliteTrail(path);
+    const ids = ['fedcba98-7', ...[3, 4, 5, 6, 7].map((index) => `abcdef01-${index}`)];
+    const events = ids.map((id, index) => freeze(index + 3, { eventId: `${id}-and-more` }));
+    const records = events.map((event, index) => saying({ kind: 'scheduled', event, sequence: 20 + index }));
+    await trail.append('ns/hub/1/epoch', emptyStream, asHubEvents(records));
+  }
+  for (const id of ['fedcba98', 'ABCDEF01-3'])
+    expect(await ask(id)).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining(`${id.toLowerCase()}-`),
+    });
+  expect(await ask('AbcDef01-')).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: `seb: 5 events begin with "AbcDef01-": give more of the one that you mean: ${[3, 4, 5, 6, 7].map((index) => `abcdef01-${index}-and-more`).join(', ')}\n`,
+  });
+  const shared = String(eventId).slice(0, -1);
+  expect((await ask(shared)).stderr).toContain(`2 events begin with "${shared}"`);
+  expect(await ask('ABCDEF0')).toEqual({
+    ...{ exitCode: 1, stdout: '' },
+    stderr: 'seb: the trail knows no event "ABCDEF0": give the id, or its first 8 characters or more\n',
+  });
+});
+
 test('an event that the trail does not know, and a trail that is not brought up to date, are told in a sentence', async () => {
   using directory = temporaryDirectory();
   const path = await someTrail(directory.path);
   const ask = (...words: string[]) => runCommandLine(['timeline', ...words, '--trail', path]);
-  expect(await ask('nothing')).toEqual({
+  expect(await ask('nothing-like-it')).toEqual({
     ...{
       exitCode: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^seb: the trail knows no event "nothing": "seb events" lists/),
+      stderr: expect.stringMatching(/^seb: the trail knows no event "nothing-like-it": "seb events" lists/),
     },
   });
   expect(await ask()).toMatchObject({ exitCode: 2, stdout: '' });

@@ -16,7 +16,7 @@ import { type Ask, openDatabase, type PostgresSettings, type Row } from './datab
 import { keyOf, stateText } from './projector.ts';
 import { asking, requireTables } from './source.ts';
 import { fromColumn, toColumn } from './text.ts';
-import { agentsOf, timelineOf, vmsOf } from './timeline.ts';
+import { agentsOf, eventIdsOf, timelineOf, vmsOf } from './timeline.ts';
 
 const once = { mode: 'REPEATABLE READ READ ONLY', statementMs: 60_000 } as const;
 
@@ -39,6 +39,7 @@ export async function openPostgresReader(settings: PostgresSettings): Promise<Tr
       streams: () => answer(streamsOf),
       agents: () => answer(agentsOf),
       timeline: (eventId) => answer((ask) => timelineOf(ask, eventId)),
+      eventIds: (beginning, limit) => answer((ask) => eventIdsOf(ask, beginning, limit)),
       [Symbol.asyncDispose]: () => resources.disposeAsync(),
     };
   });

@@ -18,7 +18,7 @@ import {
 } from '../../core/timeline-parts.ts';
 import type { Ask, Row } from './database.ts';
 import { byBytes, keyOf, stateText } from './projector.ts';
-import { fromColumn } from './text.ts';
+import { fromColumn, toColumn } from './text.ts';
 
 const text = (row: Row, name: string): string => fromColumn(String(row[name]));
 
@@ -45,6 +45,15 @@ export async function timelineOf(ask: Ask, eventId: string): Promise<TimelinePar
     others: await othersOf(ask, event, key),
     notices: await noticesOf(ask, event),
   };
+}
+
+/** The ids of events that begin with this, whatever its case. @param limit the first so many */
+export async function eventIdsOf(ask: Ask, beginning: string, limit: number): Promise<readonly string[]> {
+  const rows = await ask(
+    'SELECT event_id FROM seb.event WHERE starts_with(event_id, $1) ORDER BY event_id COLLATE "C" LIMIT $2',
+    [toColumn(eventKey(beginning).toWellFormed()), limit],
+  );
+  return rows.map((row) => text(row, 'event_id'));
 }
 
 function tellingFrom(row: Row): TimelineParts['tellings'] {

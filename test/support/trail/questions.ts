@@ -220,6 +220,11 @@ export function answersQuestions(openWorld: OpenWorld): void {
     expect(parts?.others.map(({ eventId }) => eventId)).toEqual([key(1)]);
     expect(parts?.notices).toMatchObject([{ id: 'a', sink: 'ops' }]);
     expect(await reader.timeline(eventIdOf(4))).toBeNull();
+    const [beginning, all] = [key(0).slice(0, -1), [key(0), key(1), key(2)]];
+    expect(await reader.eventIds(beginning.toUpperCase(), 5)).toEqual(all);
+    expect(await reader.eventIds(beginning, 2)).toEqual(all.slice(0, 2));
+    expect(await reader.eventIds(key(1), 5)).toEqual([key(1)]);
+    expect(await reader.eventIds(`${key(0).slice(0, 8)}%`, 5)).toEqual([]);
     expect((await reader.facts(eventIdOf(0))).map(({ type }) => type.split('.').at(-2))).toEqual([
       ...['scheduled', 'started', 'completed'],
     ]);
