@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { openTrailReader } from '../audit/open.ts';
 import { TrailUnusable } from '../audit/store.ts';
+import { ownHubSentence, sinksOfOwnHub } from '../config/own-hub.ts';
 import { SecretUnreadable } from '../config/secret.ts';
 import { hubConnector } from '../consumer/hub.ts';
 import { hubAdviceOf } from '../consumer/hub-advice.ts';
@@ -20,18 +21,26 @@ export async function consumerChecks(settings: ConsumerSettings): Promise<readon
     ...checkpointChecks(settings.checkpoints),
     trailCheck(settings.trail),
     ...(await keepingChecks(settings)),
-    ...noticeChecks(settings.notify),
+    ...noticeChecks(settings),
     ...statusChecks(settings.status),
   ];
 }
 
 /** None for a consumer that sends no notices. */
-function noticeChecks(notify: ConsumerSettings['notify']): readonly Check[] {
+function noticeChecks({ hub, notify }: ConsumerSettings): readonly Check[] {
   if (notify === undefined) return [];
   const { stateDir, sinks, imds } = notify;
-  const each = Object.entries(sinks).map(([name, sink]) => sinkCheck(name, sink, imds.endpoint));
+  const refused = sinksOfOwnHub(hub, sinks);
+  const each = Object.entries(sinks).map(([name, sink]) =>
+    refused.includes(name) ? refusedCheck(name) : sinkCheck(name, sink, imds.endpoint),
+  );
   return [directoryCheck('notify.stateDir', stateDir), ...each];
 }
+
+const refusedCheck = (name: string): Check => ({
+  name: `sink ${name}`,
+  run: async () => ({ ok: false, detail: `eventhubs: ${ownHubSentence}` }),
+});
 
 const hubCheck = (settings: ConsumerSettings['hub']): Check => ({
   name: 'hub',

@@ -4,6 +4,7 @@ import { logSettings } from './agent.ts';
 import { notifyPassedOver } from './consumer-notify.ts';
 import { anchors, archive, checkpoints, signing, trail } from './consumer-trail.ts';
 import { listenAddress } from './listen.ts';
+import { type NamedHub, type NamedSinks, refuseOwnHub } from './own-hub.ts';
 import { secret } from './secret.ts';
 
 const hub = z
@@ -83,7 +84,14 @@ export const consumerSchemaWith = <Notify extends z.ZodType>(notify: Notify) =>
     .refine(({ anchors, signing }) => anchors.length === 0 || signing !== undefined, {
       path: ['anchors'],
       error: 'Anchors need signing: give signing.keyFile as well',
-    });
+    })
+    // What a sink is made of is not known here; of those that name a hub, how they do is.
+    .superRefine((settings, context) => refuseOwnHub(settings as WithSinks, context));
+
+interface WithSinks {
+  readonly hub: NamedHub;
+  readonly notify?: { readonly sinks: NamedSinks };
+}
 
 /** The same for whoever sends no notices: what `notify` says is passed over, and not judged. */
 export const consumerSchema = consumerSchemaWith(notifyPassedOver);

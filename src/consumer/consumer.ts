@@ -4,6 +4,7 @@ import { openSigner, type Signer, SigningUnusable } from '../audit/signing.ts';
 import { type TrailStore, TrailUnusable } from '../audit/store.ts';
 import type { BlobReason } from '../blobs/fault.ts';
 import type { Clock } from '../clock.ts';
+import { ownHubSentence, sinksOfOwnHub } from '../config/own-hub.ts';
 import type { MeasuredAttempt, MeasuredSettlement } from '../delivery/meters.ts';
 import type { Log } from '../log.ts';
 import type { Service } from '../service-notify.ts';
@@ -74,7 +75,7 @@ export async function runConsumer(
 ): Promise<ConsumerEnd> {
   const { clock, log, signal } = runtime;
   const connect = hubConnector(settings.hub);
-  const unusable = await faultOf(connect);
+  const unusable = (await faultOf(connect)) ?? ownHubFault(settings);
   if (unusable !== null) return { ok: false, reason: unusable };
   const opened = await opening(settings, clock);
   if ('reason' in opened) return { ok: false, reason: opened.reason };
@@ -128,6 +129,12 @@ async function faultOf(connect: ReturnType<typeof hubConnector>): Promise<string
     if (fault === 'proxy-invalid') return `hub.proxy: ${hubAdviceOf(fault)}`;
     return `hub.connectionString is not a connection string of Event Hubs, or names no hub (${fault})`;
   }
+}
+
+/** A sink that would bring the notices back to this consumer. */
+function ownHubFault({ hub, notify }: ConsumerSettings): string | null {
+  const [name] = sinksOfOwnHub(hub, notify?.sinks ?? {});
+  return name === undefined ? null : `notify.sinks.${name}: ${ownHubSentence}`;
 }
 
 /** The keys and the trail that they sign. */
