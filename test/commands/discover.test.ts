@@ -123,7 +123,7 @@ describe('asked to ask', () => {
   it('it takes the address from the offer of a server', async () => {
     using directory = temporaryDirectory();
     await using server = await openDhcpServer((question) => [offerTo(question)]);
-    const { exitCode, stdout } = await askPatiently(directory.path, server.address, '60', '-o', 'jsonl');
+    const { exitCode, stdout } = await askPatiently(directory.path, server.address, '20', '-o', 'jsonl');
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({ address: '168.63.129.16', foundIn: 'DHCP server 127.0.0.1' });
     expect(server.questions).toHaveLength(1);
@@ -184,7 +184,7 @@ describe('asked to ask', () => {
   it('it says that a server knows no such address, and asks it once', async () => {
     using directory = temporaryDirectory();
     await using server = await openDhcpServer((question) => [offerTo(question, { options: [[53, [2]]] })]);
-    const { exitCode, stdout, stderr } = await askPatiently(directory.path, server.address, '60');
+    const { exitCode, stdout, stderr } = await askPatiently(directory.path, server.address, '20');
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toContain('the DHCP server 127.0.0.1 names no address in option 245');
     expect(server.questions).toHaveLength(1);
