@@ -104,7 +104,7 @@ export async function runAgent(settings: AgentSettings, runtime: AgentRuntime): 
   const dataSinks = sinks.filter(({ policy }) => !policy.supersedes).map(({ name }) => name);
   const reaction = resources.use(
     await openReactions({
-      ...{ settings, imds, outbox, journal, observer, bootId: boot.id, boot, wake, clock, log, dataSinks },
+      ...{ settings, imds, outbox, journal, observer, boot, wake, clock, log, dataSinks },
       approved: (eventId, deed) => watch.approved(eventId, deed),
       signal: stop.delivering,
     }),

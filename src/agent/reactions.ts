@@ -19,7 +19,6 @@ export interface ReactionRuntime {
   readonly outbox: Outbox;
   readonly journal: Journal;
   readonly observer: ObserverSource;
-  readonly bootId: string;
   readonly boot: Boot;
   readonly wake: Wake;
   readonly clock: Clock;

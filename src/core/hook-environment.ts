@@ -19,7 +19,7 @@ export interface HookNews {
 }
 
 /** Variables of the agent's own environment that a hook gets; no other, for they may hold secrets. */
-export const inheritedVariables = [
+const inheritedVariables = [
   ...['PATH', 'HOME', 'LANG', 'TZ'],
   // Without these, programs of Windows do not even begin.
   ...['SystemRoot', 'SystemDrive', 'windir', 'ComSpec', 'PATHEXT', 'TEMP', 'TMP', 'USERPROFILE'],

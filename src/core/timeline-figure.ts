@@ -23,9 +23,3 @@ export const figure = <Value>(
 export const unknownFigure = (because: string): Figure<never> => ({
   ...{ value: null, confidence: 'unknown', because },
 });
-
-/** The least sure of several. */
-export const leastSure = (...confidences: readonly Confidence[]): Confidence =>
-  confidences.reduce((one, other) => (order.indexOf(one) > order.indexOf(other) ? one : other));
-
-const order: readonly Confidence[] = ['said', 'measured', 'inferred', 'estimated', 'unknown'];
